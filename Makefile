@@ -1,0 +1,50 @@
+PYTHON ?= python3
+PRESET ?= fast
+ARGS ?=
+BIN := .venv/bin
+STORE ?= artifacts/store
+
+.PHONY: help blueprint test test-slow lint mlflow clean
+
+help:
+	@echo "make blueprint [PRESET=smoke|fast|standard|accurate] [ARGS='key=value ...']   train a blueprint"
+	@echo "make test       lint, types, import layers, tests"
+	@echo "make test-slow  the deep checks"
+	@echo "make mlflow     the runs in a browser"
+	@echo "make clean      remove the environment and caches (not the store)"
+
+.venv/.made:
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; try make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	@touch $@
+
+.venv/.installed: .venv/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+.venv/.installed-dev: .venv/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch .venv/.installed $@
+
+blueprint: .venv/.installed
+	$(BIN)/python -m pipelines.blueprint +preset=$(PRESET) $(ARGS)
+
+lint: .venv/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -m slow $(ARGS)
+
+test-slow: .venv/.installed-dev
+	$(BIN)/python -m pytest -m slow $(ARGS)
+
+mlflow: .venv/.installed
+	$(BIN)/mlflow ui --backend-store-uri sqlite:///$(STORE)/mlflow.db
+
+clean:
+	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

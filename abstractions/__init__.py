@@ -1,0 +1,1 @@
+"""Cards: evaluator, isomorphism, ranges, equities, features, clustering."""

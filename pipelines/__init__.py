@@ -1,0 +1,1 @@
+"""The stage engine, one module per stage, one module per command."""

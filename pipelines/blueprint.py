@@ -1,0 +1,130 @@
+"""`python -m pipelines.blueprint +preset=fast`: train a blueprint. Read it top to bottom."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import sys
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+
+import hydra
+from omegaconf import DictConfig, OmegaConf
+
+from artifacts.bundle_store import BundleStore
+from pipelines import flops
+from pipelines.cluster import open_cluster
+from pipelines.command import run_command
+from pipelines.composition import (
+    CONFIG_MODULE,
+    CONFIG_NAME,
+    check_sweep,
+    compose_config,
+    config_from,
+    split_flags,
+)
+from pipelines.engine import Planner, Ref, Runner, Stages
+from pipelines.errors import UserError
+from pipelines.progress import Reporter, duration, size
+from pipelines.revision import git_revision
+from pipelines.schema import Config
+from pipelines.tracking import Tracker, exit_status, flatten
+
+
+def pipeline(config: Config, run: Stages) -> Ref:  # noqa: ARG001
+    """The stages in order, each a call. Returns the bundle to export."""
+    return run.stage(
+        "flops",
+        flops.compute,
+        flops.FlopsConfig(),
+        {},
+        core_seconds=flops.CORE_SECONDS,
+        figures=flops.figures,
+    )
+
+
+def run_pipeline(config: Config) -> Path | None:
+    """Plan, run what is missing, record it; return the folder of the exported bundle (None: plan only)."""
+    reporter = Reporter()
+    store = BundleStore(config.store.root)
+    planner = Planner(store, config.cluster.num_cpus or os.cpu_count() or 1)
+    pipeline(config, planner)
+    reporter.plan(planner.rows)
+    if config.plan:
+        return None
+    make_store(store)
+    with ExitStack() as stack:
+        stack.enter_context(store.active(f"{row.stage}-{row.key}" for row in planner.rows))
+        cluster = cache(lambda: stack.enter_context(open_cluster(config.cluster)))
+        tracker = Tracker(config.tracking, store.root / ".tracking", reporter.say)
+        stack.callback(tracker.close)
+        tracker.start(
+            f"{config.preset or 'custom'}-{config.game.name}", run_tags(config), flatten(config.model_dump())
+        )
+        tracker.file("config.yaml", OmegaConf.to_yaml(OmegaConf.create(config.model_dump())).encode())
+        runner = Runner(store, cluster, tracker, reporter, planner.rows)
+        try:
+            result = pipeline(config, runner)
+        except BaseException as error:
+            tracker.finish(exit_status(error))
+            raise
+        tracker.metrics(runner.cost())
+        tracker.finish("FINISHED")
+    path = store.path(result.stage, result.key)
+    if runner.computed:
+        reporter.say(
+            f"computed {', '.join(runner.computed)}; peak memory {size(runner.peak_bytes)}, "
+            f"{duration(runner.core_seconds)} of core time"
+        )
+    else:
+        reporter.say("everything was cached; nothing computed")
+    reporter.say(f"look at it: python -m pipelines.store list store.root={shlex.quote(config.store.root)}")
+    reporter.say(f"compare runs: python -m pipelines.compare store.root={shlex.quote(config.store.root)}")
+    return path
+
+
+def run_tags(config: Config) -> dict[str, str]:
+    """What `pipelines.compare` groups and labels runs by."""
+    game = hashlib.sha256(config.game.model_dump_json().encode()).hexdigest()[:6]
+    return {
+        "preset": config.preset or "custom",
+        "game.id": f"{config.game.name}-{game}",
+        "tier": config.evaluate.final_tier,
+        **git_revision(),
+    }
+
+
+def make_store(store: BundleStore) -> None:
+    """Create the store's folder, or say why it cannot be."""
+    try:
+        store.root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"store.root: {store.root} cannot be created ({error.strerror})") from None
+    if not os.access(store.root, os.W_OK):
+        raise UserError(f"store.root: {store.root} is not writable")
+
+
+@hydra.main(config_path=f"pkg://{CONFIG_MODULE}", config_name=CONFIG_NAME, version_base="1.3")
+def _hydra_main(hydra_config: DictConfig) -> None:
+    path = run_pipeline(config_from(hydra_config))
+    if path is not None:
+        print(f"bundle: {os.path.relpath(path)}", flush=True)
+
+
+def main() -> None:
+    """Check the command line first, so that a mistake costs one line and nothing is written."""
+    flags, overrides = split_flags(sys.argv[1:])
+    if flags & {"--multirun", "-m"}:
+        check_sweep(overrides)
+    else:
+        compose_config(overrides)
+    _hydra_main()
+
+
+if __name__ == "__main__":
+    again = shlex.join([os.path.basename(sys.executable), "-m", "pipelines.blueprint", *sys.argv[1:]])
+    run_command(
+        main, on_interrupt=f"interrupted; finished stages and checkpoints are kept. Resume with: {again}"
+    )

@@ -1,0 +1,193 @@
+"""`python -m pipelines.compare`: the recorded runs, by exploitability.
+
+Runs are ranked within one game and one evaluation tier only: figures from different games or tiers
+measure different things.
+
+    python -m pipelines.compare [store.root=DIR] [tracking.uri=URI] [out=FILE.json] [plot=FILE.png]
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from pipelines.command import run_command
+from pipelines.composition import compose_config
+from pipelines.errors import UserError
+from pipelines.progress import plain_console, size
+from pipelines.schema import Tracking
+from pipelines.tracking import Tracker, quiet_mlflow
+
+SPREAD = ("flop", "turn", "river")
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One pipeline run as recorded. Exploitability in mbb/hand; None where nothing was measured."""
+
+    run_id: str
+    name: str
+    started: str
+    status: str
+    preset: str
+    game: str
+    tier: str
+    exploitability_raw: float | None
+    exploitability_cleaned: float | None
+    core_hours: float | None
+    peak_memory_bytes: float | None
+    bucket_sd: tuple[float | None, ...]
+
+
+def recorded_runs(tracking: Tracking) -> list[RunRow]:
+    """All pipeline runs of the experiment, newest first."""
+    quiet_mlflow()
+    from mlflow import MlflowClient
+    from mlflow.exceptions import MlflowException
+
+    if tracking.uri.startswith("sqlite:///") and not Path(tracking.uri.removeprefix("sqlite:///")).is_file():
+        raise UserError(f"tracking.uri: {tracking.uri} does not exist; a pipeline run creates it")
+    client = MlflowClient(tracking.uri)
+    try:
+        experiment = client.get_experiment_by_name(tracking.experiment)
+        if experiment is None:
+            return []
+        rows: list[RunRow] = []
+        token: str | None = None
+        while True:
+            page = client.search_runs([experiment.experiment_id], max_results=1000, page_token=token)
+            rows += [_row(run) for run in page if "mlflow.parentRunId" not in run.data.tags]
+            token = page.token
+            if not token:
+                return rows
+    except MlflowException as error:
+        raise UserError(
+            f"tracking.uri: {tracking.uri} does not answer ({str(error).splitlines()[0]})"
+        ) from None
+
+
+def _row(run: Any) -> RunRow:
+    tags, metrics = run.data.tags, run.data.metrics
+    started = datetime.fromtimestamp(run.info.start_time / 1000, tz=UTC)
+    return RunRow(
+        run_id=run.info.run_id,
+        name=run.info.run_name,
+        started=started.strftime("%Y-%m-%d %H:%M"),
+        status=run.info.status,
+        preset=tags.get("preset", ""),
+        game=tags.get("game.id", ""),
+        tier=tags.get("tier", ""),
+        exploitability_raw=metrics.get("evaluate.exploitability_raw"),
+        exploitability_cleaned=metrics.get("evaluate.exploitability_cleaned"),
+        core_hours=metrics.get("core_hours_total"),
+        peak_memory_bytes=metrics.get("peak_memory_bytes"),
+        bucket_sd=tuple(metrics.get(f"buckets.{street}_sd_mean") for street in SPREAD),
+    )
+
+
+def ranked(rows: Sequence[RunRow]) -> dict[tuple[str, str], list[RunRow]]:
+    """Rows by (game, tier), each group from the least exploitable up, unmeasured runs last."""
+    groups: dict[tuple[str, str], list[RunRow]] = {}
+    for row in rows:
+        groups.setdefault((row.game, row.tier), []).append(row)
+
+    def order(row: RunRow) -> tuple[bool, float]:
+        return row.exploitability_raw is None, row.exploitability_raw or 0.0
+
+    return {key: sorted(group, key=order) for key, group in sorted(groups.items())}
+
+
+def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -> None:
+    """One table per game and tier."""
+    for (game, tier), rows in groups.items():
+        table = Table(title=f"game {game}, evaluation tier {tier}", title_justify="left")
+        for column in ("run", "preset", "started", "status"):
+            table.add_column(column)
+        columns = ("raw mbb/hand", "cleaned", "core-hours", "peak memory", "bucket sd " + "/".join(SPREAD))
+        for column in columns:
+            table.add_column(column, justify="right")
+        for row in rows:
+            spread = "/".join("-" if sd is None else f"{sd:.3f}" for sd in row.bucket_sd)
+            table.add_row(
+                row.run_id[:8],
+                row.preset,
+                row.started,
+                row.status.lower(),
+                _number(row.exploitability_raw),
+                _number(row.exploitability_cleaned),
+                _number(row.core_hours, 4),
+                "-" if row.peak_memory_bytes is None else size(row.peak_memory_bytes),
+                spread,
+            )
+        console.print(table)
+    if len(groups) > 1:
+        console.print(f"{len(groups)} groups: runs of different games or tiers are not ranked together")
+
+
+def _number(value: float | None, digits: int = 2) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def plot(groups: dict[tuple[str, str], list[RunRow]], path: Path) -> bool:
+    """Exploitability against core-hours, one panel per game and tier; False when there is nothing to draw."""
+    from matplotlib.figure import Figure
+
+    measured: dict[tuple[str, str], list[tuple[float, float, RunRow]]] = {}
+    for key, rows in groups.items():
+        for row in rows:
+            if row.exploitability_raw is not None and row.core_hours is not None:
+                measured.setdefault(key, []).append((row.core_hours, row.exploitability_raw, row))
+    if not measured:
+        return False
+    figure = Figure(figsize=(6, 4 * len(measured)))
+    for position, ((game, tier), points) in enumerate(measured.items()):
+        axes = figure.add_subplot(len(measured), 1, position + 1)
+        for hours, exploitability, row in points:
+            axes.scatter(hours, exploitability)
+            axes.annotate(f"{row.preset} {row.run_id[:6]}", (hours, exploitability), fontsize=8)
+        axes.set(xscale="log", yscale="log", xlabel="core-hours", ylabel="exploitability (mbb/hand)")
+        axes.set_title(f"{game}, tier {tier}")
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    return True
+
+
+def main() -> None:
+    """Print the tables; write `out` and the plot."""
+    arguments = sys.argv[1:]
+    if "-h" in arguments or "--help" in arguments:
+        print((__doc__ or "").strip())
+        return
+    own = dict(argument.split("=", 1) for argument in arguments if argument.startswith(("out=", "plot=")))
+    config = compose_config([a for a in arguments if not a.startswith(("out=", "plot="))])
+    root = Path(config.store.root)
+    for key, file in own.items():
+        if not Path(file).resolve().parent.is_dir():
+            raise UserError(f"{key}: the folder of {file} does not exist")
+    if any((root / ".tracking").glob("*.jsonl")):
+        Tracker(config.tracking, root / ".tracking", lambda text: print(text, file=sys.stderr)).close()
+    groups = ranked(recorded_runs(config.tracking))
+    if not groups:
+        print(f"no runs recorded in {config.tracking.uri}")
+    print_table(groups, plain_console())
+    if "out" in own:
+        data = [
+            {"game": g, "tier": t, "runs": [asdict(row) for row in rows]} for (g, t), rows in groups.items()
+        ]
+        Path(own["out"]).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+        print(f"written: {own['out']}")
+    picture = Path(own.get("plot") or root / "compare.png")
+    if root.is_dir() and plot(groups, picture):
+        print(f"plot: {picture}")
+
+
+if __name__ == "__main__":
+    run_command(main)

@@ -1,0 +1,139 @@
+"""What the person at the terminal sees: the plan, a bar with an estimate, notes, the closing summary.
+
+On a terminal the bar is live; elsewhere (a log file, cron) each message is one plain line.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+_LOG_PERIOD_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """One stage of a plan. `seconds` is the estimated wall time, None when nobody can tell yet."""
+
+    stage: str
+    key: str
+    cached: bool
+    inputs: Sequence[str]
+    seconds: float | None
+
+
+def plain_console() -> Console:
+    """Standard output; wide enough for every table when it is not a terminal."""
+    return Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
+
+
+class Reporter:
+    """Writes to standard output; one stage at a time."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self.console = console or plain_console()
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+        self._stage = ""
+        self._started = 0.0
+        self._last_line = 0.0
+
+    def say(self, text: str) -> None:
+        """One line."""
+        self.console.print(escape(text))
+
+    def plan(self, rows: Sequence[PlanRow]) -> None:
+        """The table of stages: what is cached, what will run, and for about how long."""
+        table = Table("stage", "state", "key", "inputs", "estimate", title="plan", title_justify="left")
+        for row in rows:
+            state = "cached" if row.cached else "to run"
+            estimate = "" if row.cached else duration(row.seconds)
+            table.add_row(row.stage, state, row.key, ", ".join(row.inputs), estimate)
+        self.console.print(table)
+        waiting = [row for row in rows if not row.cached]
+        known = sum(row.seconds for row in waiting if row.seconds is not None)
+        unknown = sum(row.seconds is None for row in waiting)
+        total = f"about {duration(known)}" + (f" and {unknown} without an estimate" if unknown else "")
+        self.say(
+            f"{len(rows) - len(waiting)} of {len(rows)} stages cached" + (f"; {total}" if waiting else "")
+        )
+
+    def start(self, stage: str, seconds: float | None) -> None:
+        """A stage begins."""
+        self._stage, self._started, self._last_line = stage, time.monotonic(), time.monotonic()
+        if self.console.is_terminal:
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                TextColumn("{task.fields[status]}"),
+                console=self.console,
+                transient=True,
+            )
+            self._task = self._bar.add_task(stage, total=None, status="")
+            self._bar.start()
+        else:
+            self.say(f"{stage}: started" + ("" if seconds is None else f", about {duration(seconds)}"))
+
+    def advance(self, done: float, total: float, status: str = "") -> None:
+        """`done` of `total` is finished; the time left is extrapolated from the time taken."""
+        elapsed = time.monotonic() - self._started
+        left = f"{duration(elapsed * (total - done) / done)} left" if 0 < done < total else ""
+        words = ", ".join(word for word in (left, status) if word)
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=done, total=total, status=words)
+        elif time.monotonic() - self._last_line >= _LOG_PERIOD_SECONDS:
+            self._last_line = time.monotonic()
+            self.say(f"{self._stage}: {done:g} of {total:g}" + (f", {words}" if words else ""))
+
+    def stop(self) -> None:
+        """Take the bar away, whatever happened."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = self._task = None
+
+    def finish(self, words: str) -> None:
+        """The stage ended well."""
+        self.stop()
+        self.say(f"{self._stage}: {words}")
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds in words a person reads at a glance.
+
+    >>> duration(0.42), duration(75), duration(4000), duration(None)
+    ('0.4 s', '1 min 15 s', '1 h 7 min', 'unknown')
+    """
+    if seconds is None:
+        return "unknown"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def size(count: float) -> str:
+    """Bytes in words.
+
+    >>> size(12), size(1536), size(3 << 30)
+    ('12 B', '1.5 KB', '3.0 GB')
+    """
+    if count < 1024:
+        return f"{count:g} B"
+    for unit in ("KB", "MB", "GB"):
+        count /= 1024
+        if count < 1024 or unit == "GB":
+            break
+    return f"{count:.1f} {unit}"

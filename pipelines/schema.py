@@ -1,0 +1,205 @@
+"""The typed schema of `conf/`: every key, range and combination, checked before any work starts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from pipelines.errors import UserError
+from solver.game import GameConfig
+
+Count = Annotated[int, Field(ge=1)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def _reject(key: str, found: object, accepted: str) -> ValueError:
+    """An error about `key`, relative to the section that raises it."""
+    return ValueError(f"{key}: {found!r} is not accepted: {accepted}")
+
+
+class Game(_Section):
+    """Stakes, stacks and menus: the keys of `solver.game.GameConfig`, which checks them."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$")]
+    stacks: list[int]
+    small_blind: int
+    big_blind: Literal[100]
+    antes: list[int]
+    straddle: int
+    limp: bool
+    raise_sizes: list[str]
+    raise_cap: int
+    bet_sizes: dict[str, Any]
+    donk_sizes: dict[str, Any]
+    postflop_raise_cap: int | None
+    add_allin_threshold: float
+    force_allin_threshold: float
+    merging_threshold: float
+    rake: float
+    rake_cap: float
+
+    @model_validator(mode="after")
+    def _playable(self) -> Game:
+        config = self.game_config()
+        config.check_minimum_raises()
+        for seat, stack in enumerate(config.stacks):
+            least = config.big_blind + config.antes[seat]
+            if stack <= least:
+                raise _reject(f"stacks[{seat}]", stack, f"more than ante and big blind, {least}")
+        return self
+
+    def game_config(self) -> GameConfig:
+        """The game as the solver takes it; raises ValueError that names the key."""
+        return GameConfig.from_mapping(self.model_dump(exclude={"name"}))
+
+
+class Buckets(_Section):
+    """Hand buckets per street."""
+
+    flop: Annotated[int, Field(ge=1, le=65_000)]
+    turn: Annotated[int, Field(ge=1, le=65_000)]
+    river: Annotated[int, Field(ge=1, le=65_000)]
+
+
+class Abstraction(_Section):
+    """Board and hand abstraction."""
+
+    features: Literal["ehs", "emd"]
+    scope: Literal["global", "texture"]
+    textures: Annotated[int, Field(ge=1, le=1755)]
+    turn_transitions: Annotated[int, Field(ge=1, le=49)] | Literal["all"]
+    river_transitions: Annotated[int, Field(ge=1, le=48)] | Literal["all"]
+    buckets: Buckets
+    histogram_bins: Annotated[int, Field(ge=2, le=990)]
+    ochs_clusters: Annotated[int, Field(ge=1, le=169)]
+    sample: Annotated[int, Field(ge=1000)]
+
+    @model_validator(mode="after")
+    def _enough_points(self) -> Abstraction:
+        for street in ("flop", "turn", "river"):
+            count = getattr(self.buckets, street)
+            if count > self.sample:
+                raise _reject(f"buckets.{street}", count, f"at most abstraction.sample, {self.sample}")
+        return self
+
+
+class Solver(_Section):
+    """The blueprint trainer."""
+
+    showdown: Literal["exact", "bucket"]
+    boards: Literal["members", "medoids"]
+    batch: Count
+    pot_types: Literal["per_line", "shared"]
+    checkpoint_minutes: Annotated[float, Field(gt=0)]
+    max_core_hours: Annotated[float, Field(gt=0)] | None
+    target_exploitability: Annotated[float, Field(gt=0)] | None
+
+
+class Phase(_Section):
+    """One phase of training: a discount schedule run for a number of iterations."""
+
+    iterations: Annotated[int, Field(ge=0, le=100_000_000)]
+    schedule: Literal["vanilla", "cfr+", "lcfr", "dcfr", "pcfr+", "pdcfr+", "hs-dcfr"]
+    # alpha <= 0 silently leaves equilibrium: positive regrets are then forgotten as fast as they come.
+    alpha: Annotated[float, Field(gt=0, le=10)]
+    beta: Annotated[float, Field(ge=-10, le=10)]
+    gamma: Annotated[float, Field(ge=0, le=20)]
+
+
+class Evaluate(_Section):
+    """Tiers of boards over which exploitability is measured."""
+
+    checkpoint_tier: Literal["small", "full", "huge"]
+    final_tier: Literal["small", "full", "huge"]
+
+
+class Cluster(_Section):
+    """Where the work runs."""
+
+    kind: Literal["local", "ray", "inprocess"]
+    address: str | None
+    num_cpus: Annotated[int, Field(ge=1, le=100_000)] | None
+    object_store_mb: Annotated[int, Field(ge=80)] | None
+    retries: Annotated[int, Field(ge=0, le=1000)]
+    in_flight: Annotated[int, Field(ge=1, le=1000)]
+
+    @model_validator(mode="after")
+    def _address(self) -> Cluster:
+        if self.kind == "ray" and not self.address:
+            raise _reject("address", self.address, "the address of a Ray cluster, or auto")
+        if self.kind != "ray" and self.address:
+            raise _reject("address", self.address, "null unless cluster=ray")
+        return self
+
+
+class Tracking(_Section):
+    """Where runs are recorded."""
+
+    uri: Annotated[str, Field(pattern=r"^(sqlite|file|https?|postgresql|mysql|mssql|databricks)\b.*")]
+    artifacts: str | None
+    experiment: Annotated[str, Field(min_length=1)]
+
+
+class StoreSection(_Section):
+    """Where bundles are kept."""
+
+    root: Annotated[str, Field(min_length=1)]
+
+
+class Config(_Section):
+    """The whole configuration."""
+
+    preset: str | None
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
+    plan: bool
+    game: Game
+    abstraction: Abstraction
+    solver: Solver
+    lcfr: Phase
+    dcfr: Phase
+    evaluate: Evaluate
+    cluster: Cluster
+    tracking: Tracking
+    store: StoreSection
+
+
+def check(data: Mapping[str, Any]) -> Config:
+    """Turn a resolved config into a `Config`, or raise a `UserError` of one line per the first problem."""
+    try:
+        return Config.model_validate(data)
+    except ValidationError as error:
+        raise UserError(_one_line(error)) from None
+
+
+def _one_line(error: ValidationError) -> str:
+    """`key: value is not accepted: what is accepted`, the first problem only."""
+    problems = error.errors(include_url=False)
+    first, key = problems[0], _key(problems[0]["loc"])
+    if first["type"] == "extra_forbidden":
+        return f"{key}: unknown key"
+    if first["type"] == "missing":
+        return f"{key}: missing"
+    if first["type"] == "value_error":  # ours: the message begins with the key below this section
+        return f"{key}.{first['msg'].removeprefix('Value error, ')}"
+    # The branches of a union fail one by one, each with its own message about the same key.
+    accepted = [
+        problem["msg"].removeprefix("Input should be ") for problem in problems if _key(problem["loc"]) == key
+    ]
+    return f"{key}: {first['input']!r} is not accepted: {' or '.join(accepted)}"
+
+
+def _key(location: tuple[int | str, ...]) -> str:
+    """A pydantic location as a dotted key; the names of union branches in it are left out."""
+    key = ""
+    for part in location:
+        if isinstance(part, int):
+            key += f"[{part}]"
+        elif re.fullmatch(r"[a-z_][a-z0-9_]*", part) and part not in ("int", "float", "str", "bool"):
+            key += f".{part}" if key else part
+    return key

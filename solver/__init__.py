@@ -1,0 +1,1 @@
+"""Public tree, discount schedules, CFR kernels, best response, solvers."""

@@ -1,0 +1,132 @@
+"""The same results in the same order, in this process, on Ray, on two nodes, and when a node dies."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from artifacts.bundle_store import BundleStore
+from pipelines import flops
+from pipelines.cluster import InProcess, open_cluster
+from pipelines.engine import Output, StageRun
+from pipelines.errors import UserError
+from pipelines.progress import Reporter
+
+ray = pytest.importorskip("ray")
+from ray.cluster_utils import Cluster as ManyNodes  # noqa: E402
+
+
+def settings(**changes: object) -> SimpleNamespace:
+    fields = {
+        "kind": "local",
+        "address": None,
+        "num_cpus": 2,
+        "object_store_mb": 128,
+        "retries": 3,
+        "in_flight": 2,
+    }
+    return SimpleNamespace(**(fields | changes))
+
+
+def plus(item: int, shared: int) -> int:
+    return item + shared
+
+
+def node_of(item: int) -> tuple[int, str]:
+    time.sleep(0.15)
+    return item, ray.get_runtime_context().get_node_id()
+
+
+def slow_count(lowest: int) -> np.ndarray:
+    """A task of the flops stage, slow enough for its node to be killed under it."""
+    time.sleep(0.1)
+    return flops.count_flops(lowest)
+
+
+def refuse(item: int) -> int:
+    raise ValueError(f"no {item}")
+
+
+def flops_bytes(folder: Path, cluster: object) -> bytes:
+    """File of the flops stage computed on a cluster."""
+    run = StageRun(cluster, folder, Reporter(Console(quiet=True)))  # type: ignore[arg-type]
+    output: Output = flops.compute(flops.FlopsConfig(), {}, run)
+    fields = {"code": "", "config": {}, "inputs": {}, "metrics": output.metrics}
+    bundle = BundleStore(folder).commit(output.tables, stage="flops", key="k", **fields)
+    return (bundle.path / "flops.arrow").read_bytes()
+
+
+def test_in_process_map_is_a_loop_that_reports() -> None:
+    done: list[int] = []
+    assert InProcess().map(plus, [1, 2, 3], shared=10, on_done=done.append) == [11, 12, 13]
+    assert done == [1, 2, 3]
+
+
+def test_a_local_ray_maps_in_order_ships_shared_data_once_and_raises_what_a_task_raises(
+    tmp_path: Path,
+) -> None:
+    with open_cluster(settings()) as cluster:
+        assert cluster.num_cpus == 2
+        done: list[int] = []
+        assert cluster.map(plus, range(20), shared=100, on_done=done.append) == list(range(100, 120))
+        assert done[-1] == 20
+        assert cluster.map(square_root, []) == []
+        with pytest.raises(ValueError, match="no 0"):
+            cluster.map(refuse, [0])
+        assert flops_bytes(tmp_path / "ray", cluster) == flops_bytes(tmp_path / "here", InProcess())
+    assert not ray.is_initialized()
+
+
+def square_root(item: float) -> float:
+    return item**0.5
+
+
+def test_joining_a_cluster_that_is_not_there_names_the_key() -> None:
+    with (
+        pytest.raises(UserError, match=r"cluster\.address: '127.0.0.1:1' is not a running Ray cluster"),
+        open_cluster(settings(kind="ray", address="127.0.0.1:1")),
+    ):
+        pass
+
+
+@pytest.fixture
+def two_nodes() -> Iterator[ManyNodes]:
+    """A Ray cluster of a head without cores and two nodes of one core each."""
+    cluster = ManyNodes(
+        initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 100 << 20}
+    )
+    for _ in range(2):
+        cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
+    cluster.wait_for_nodes()
+    yield cluster
+    cluster.shutdown()
+
+
+def test_a_stage_spreads_over_two_nodes_and_survives_the_loss_of_one(
+    two_nodes: ManyNodes, tmp_path: Path
+) -> None:
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+    )
+    expected = flops_bytes(tmp_path / "here", InProcess())
+    with open_cluster(settings(kind="ray", address=two_nodes.address, num_cpus=None)) as cluster:
+        assert cluster.num_cpus == 2
+        nodes = {node for _, node in cluster.map(node_of, range(12))}
+        assert len(nodes) == 2
+        assert flops_bytes(tmp_path / "two", cluster) == expected
+        doomed = next(node for node in two_nodes.list_all_nodes() if node is not two_nodes.head_node)
+        killer = threading.Timer(1.0, two_nodes.remove_node, (doomed,), {"allow_graceful": False})
+        killer.start()
+        counts = cluster.map(slow_count, range(50))
+        killer.join()
+        assert np.array_equal(counts, [flops.count_flops(lowest) for lowest in range(50)])
+        assert sum(node["Alive"] for node in ray.nodes()) == 2
+        assert flops_bytes(tmp_path / "one", cluster) == expected
