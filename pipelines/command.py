@@ -8,6 +8,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import NoReturn
 
+import typer
+
 from artifacts.errors import BundleError
 from pipelines.errors import UserError
 
@@ -25,6 +27,24 @@ def run_command(body: Callable[[], int | None], *, on_interrupt: str = "interrup
         fail(str(error), FAILED)
     except KeyboardInterrupt:
         fail(on_interrupt, INTERRUPTED)
+
+
+def run_app(app: typer.Typer) -> NoReturn:
+    """Run a typer app under the same exit codes."""
+    run_command(lambda: _without_standalone(app))
+
+
+def _without_standalone(app: typer.Typer) -> int:
+    try:
+        result = app(standalone_mode=False)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except Exception as error:
+        # A usage error of click, which typer may carry a copy of: known by its face.
+        if hasattr(error, "exit_code") and hasattr(error, "format_message"):
+            raise UserError(f"{error.format_message()} (--help explains)") from None
+        raise
+    return result if isinstance(result, int) else DONE
 
 
 def fail(message: str, code: int) -> NoReturn:

@@ -12,12 +12,12 @@ from rich.table import Table
 from artifacts.bundle import Bundle, open_bundle
 from artifacts.bundle_store import BundleStore, pack, unpack
 from artifacts.errors import BundleError
-from pipelines.command import FAILED, run_command
+from pipelines.command import FAILED, run_app
 from pipelines.composition import compose_config
 from pipelines.errors import UserError
 from pipelines.progress import plain_console, size
 
-app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False)
+app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 Overrides = Annotated[list[str] | None, typer.Argument(help="config overrides, for example store.root=DIR")]
 
 
@@ -116,4 +116,4 @@ def unpack_bundle(
 
 
 if __name__ == "__main__":
-    run_command(app)
+    run_app(app)

@@ -18,7 +18,8 @@ from hypothesis.extra import numpy as hnp
 from artifacts import BundleError, open_bundle
 from artifacts.bundle import write_bundle
 
-DTYPES = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64".split()
+DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+DTYPES += ["float16", "float32", "float64"]
 arrays = st.sampled_from(DTYPES).flatmap(
     lambda dtype: hnp.arrays(dtype, hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=5))
 )
