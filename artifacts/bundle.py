@@ -10,10 +10,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from artifacts.arrow_file import ArrowFile, Column, write_arrow
 from artifacts.errors import BundleError
 from artifacts.manifest import MANIFEST, FileEntry, Manifest, read_manifest, sha256_of
 
+STREETS = {3: "flop", 4: "turn", 5: "river"}
 Verify = Literal["first", "always", "never"]
 
 
@@ -62,6 +66,19 @@ class Bundle:
         if name not in self.manifest.files:
             raise BundleError(f"{self.path / name}: not in the bundle")
         return (self.path / name).read_text(encoding="utf-8")
+
+    def bucket_table(self, num_cards: int) -> NDArray[np.uint16]:
+        """Bucket of every combo by row of a street's table, for `abstractions.buckets.bucket_of`."""
+        return self[f"buckets_{STREETS[num_cards]}"]["bucket"]
+
+    def bucket_rows(self, num_cards: int) -> NDArray[np.int64] | None:
+        """Keys of those rows; None if there is a row for every canonical board."""
+        table = self[f"buckets_{STREETS[num_cards]}"]
+        return table["row_key"] if "row_key" in table.names else None
+
+    def flop_textures(self) -> NDArray[np.int16] | None:
+        """Texture of each canonical flop where buckets belong to textures."""
+        return self["flop_textures"]["texture"] if "flop_textures" in self else None
 
     def verify(self) -> None:
         """Hash every file against the manifest; raise `BundleError` naming the first that differs."""

@@ -14,7 +14,7 @@ import hydra
 from omegaconf import DictConfig, OmegaConf
 
 from artifacts.bundle_store import BundleStore
-from pipelines import flops
+from pipelines import bucket_equity, buckets, flops, preflop_equity, textures
 from pipelines.cluster import open_cluster
 from pipelines.command import run_command
 from pipelines.composition import (
@@ -33,15 +33,61 @@ from pipelines.schema import Config
 from pipelines.tracking import Tracker, exit_status, flatten
 
 
-def pipeline(config: Config, run: Stages) -> Ref:  # noqa: ARG001
+def pipeline(config: Config, run: Stages) -> Ref:
     """The stages in order, each a call. Returns the bundle to export."""
-    return run.stage(
+    cards = run.stage(
         "flops",
         flops.compute,
         flops.FlopsConfig(),
         {},
         core_seconds=flops.CORE_SECONDS,
         figures=flops.figures,
+    )
+    run.stage(
+        "preflop_equity",
+        preflop_equity.compute,
+        preflop_equity.PreflopEquityConfig(),
+        {},
+        core_seconds=preflop_equity.CORE_SECONDS,
+        figures=preflop_equity.figures,
+    )
+    boards = run.stage(
+        "textures",
+        textures.compute,
+        textures.TexturesConfig(
+            config.abstraction.textures,
+            config.abstraction.turn_transitions,
+            config.abstraction.river_transitions,
+            config.seed,
+        ),
+        {"flops": cards},
+        core_seconds=textures.CORE_SECONDS,
+        figures=textures.figures,
+    )
+    hands = run.stage(
+        "buckets",
+        buckets.compute,
+        buckets.BucketsConfig(
+            features=config.abstraction.features,
+            scope=config.abstraction.scope,
+            boards=config.abstraction.boards,
+            **config.abstraction.buckets.model_dump(),
+            histogram_bins=config.abstraction.histogram_bins,
+            ochs_clusters=config.abstraction.ochs_clusters,
+            sample=config.abstraction.sample,
+            seed=config.seed,
+        ),
+        {"textures": boards},
+        core_seconds=buckets.core_seconds(config.abstraction),
+        figures=buckets.figures,
+    )
+    return run.stage(
+        "bucket_equity",
+        bucket_equity.compute,
+        bucket_equity.BucketEquityConfig(),
+        {"textures": boards, "buckets": hands},
+        core_seconds=bucket_equity.core_seconds(config.abstraction),
+        figures=bucket_equity.figures,
     )
 
 

@@ -1,7 +1,7 @@
-"""Where work runs: a Ray cluster (this machine or many) or this process, behind one `map`.
+"""Where work runs: a Ray cluster (this machine or many) or this process, behind one `stream` of results.
 
-Results come back in the order of the items whatever the number of workers, so that whatever is built
-from them has the same bytes everywhere.
+Results carry the position of their item, so that what is built from them has the same bytes whatever the
+number of workers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-OnDone = Callable[[int], None]
 
 
 class Cluster(Protocol):
@@ -29,18 +28,12 @@ class Cluster(Protocol):
 
     num_cpus: int
 
-    def map(
-        self,
-        function: Callable[..., Result],
-        items: Sequence[Item],
-        *,
-        shared: Any = None,
-        on_done: OnDone | None = None,
-    ) -> list[Result]:
-        """`[function(item, shared) for item in items]`, spread over the cores.
+    def stream(
+        self, function: Callable[..., Result], items: Sequence[Item], *, shared: Any = None
+    ) -> Iterator[tuple[int, Result]]:
+        """`(position, function(item, shared))` of each item as it is finished, in any order.
 
-        `shared` is shipped once per node however large it is (left out of the call when None); `on_done`
-        is told the number of finished items.
+        `shared` is shipped once per node however large it is (left out of the call when None).
         """
         ...
 
@@ -50,21 +43,12 @@ class InProcess:
 
     num_cpus = 1
 
-    def map(
-        self,
-        function: Callable[..., Result],
-        items: Sequence[Item],
-        *,
-        shared: Any = None,
-        on_done: OnDone | None = None,
-    ) -> list[Result]:
-        """See `Cluster.map`."""
-        results = []
-        for item in items:
-            results.append(function(item) if shared is None else function(item, shared))
-            if on_done:
-                on_done(len(results))
-        return results
+    def stream(
+        self, function: Callable[..., Result], items: Sequence[Item], *, shared: Any = None
+    ) -> Iterator[tuple[int, Result]]:
+        """See `Cluster.stream`."""
+        for position, item in enumerate(items):
+            yield position, function(item) if shared is None else function(item, shared)
 
 
 class RayCluster:
@@ -75,38 +59,26 @@ class RayCluster:
         self._in_flight = max(1, in_flight * num_cpus)
         self._retries = retries
 
-    def map(
-        self,
-        function: Callable[..., Result],
-        items: Sequence[Item],
-        *,
-        shared: Any = None,
-        on_done: OnDone | None = None,
-    ) -> list[Result]:
-        """See `Cluster.map`."""
+    def stream(
+        self, function: Callable[..., Result], items: Sequence[Item], *, shared: Any = None
+    ) -> Iterator[tuple[int, Result]]:
+        """See `Cluster.stream`."""
         import ray
 
         task = ray.remote(num_cpus=1, max_retries=self._retries)(function)
         arguments = () if shared is None else (ray.put(shared),)
-        results: list[Any] = [None] * len(items)
         under_way: dict[Any, int] = {}
-        position = finished = 0
+        position = 0
         try:
-            while finished < len(items):
+            while position < len(items) or under_way:
                 while position < len(items) and len(under_way) < self._in_flight:
                     under_way[task.remote(items[position], *arguments)] = position
                     position += 1
-                ready, _ = ray.wait(list(under_way), num_returns=1)
-                for reference in ready:
-                    results[under_way.pop(reference)] = ray.get(reference)
-                    finished += 1
-                if on_done:
-                    on_done(finished)
-        except BaseException:
-            for reference in under_way:
+                (ready,), _ = ray.wait(list(under_way), num_returns=1)
+                yield under_way.pop(ready), ray.get(ready)
+        finally:
+            for reference in under_way:  # the consumer stopped, or a task failed
                 ray.cancel(reference, force=True)
-            raise
-        return results
 
 
 def _check_reachable(address: str) -> None:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -51,16 +51,26 @@ class StageRun:
         self.checkpoints = checkpoints
         self._reporter = reporter
 
+    def stream(
+        self, function: Callable[..., Result], items: Sequence[Item], *, shared: Any = None, status: str = ""
+    ) -> Iterator[tuple[int, Result]]:
+        """Position and result of `function` over `items` as they finish, in any order, with progress.
+
+        `shared` is a second argument for all items, shipped once per node however large.
+        """
+        self._reporter.phase()
+        for done, pair in enumerate(self.cluster.stream(function, items, shared=shared)):
+            self._reporter.advance(done + 1, len(items), status)
+            yield pair
+
     def map(
         self, function: Callable[..., Result], items: Sequence[Item], *, shared: Any = None, status: str = ""
     ) -> list[Result]:
-        """`function` over `items` on the cluster, in order, with progress."""
-        return self.cluster.map(
-            function,
-            items,
-            shared=shared,
-            on_done=lambda done: self._reporter.advance(done, len(items), status),
-        )
+        """The results of `stream` in the order of the items."""
+        results: list[Any] = [None] * len(items)
+        for position, result in self.stream(function, items, shared=shared, status=status):
+            results[position] = result
+        return results
 
     def progress(self, done: float, total: float, status: str = "") -> None:
         """Tell how far a stage is that does not use `map`."""
@@ -73,10 +83,14 @@ Figures = Callable[[Bundle], "Mapping[str, Figure]"]
 
 @dataclass(frozen=True)
 class Ref:
-    """A stage's result by name and key, computed or not."""
+    """A stage's result by name and key, computed or not.
+
+    `signature` is its key with the code left out: what a stage costs hardly changes with its code.
+    """
 
     stage: str
     key: str
+    signature: str
 
     @property
     def name(self) -> str:
@@ -120,7 +134,7 @@ def stage_key(name: str, code: str, config: Mapping[str, Any], inputs: Mapping[s
 class Costs:
     """What each stage cost when it was computed, for honest estimates. Losing the file loses nothing else.
 
-    A cost is kept under the bundle's name, and under stage and config for other inputs or code.
+    A cost is kept under the bundle's name, and under its signature for other versions of the code.
     """
 
     def __init__(self, root: Path) -> None:
@@ -136,14 +150,14 @@ class Costs:
         """`core_seconds` and `peak_bytes` of computing the bundle; empty when nobody knows."""
         return self._read().get(ref.name, {})
 
-    def expected(self, stage: str, config: Mapping[str, Any]) -> float | None:
-        """Core-seconds that this stage took last with this config, or None."""
-        return self._read().get(stage_key(stage, "", config, {}), {}).get("core_seconds")
+    def expected(self, ref: Ref) -> float | None:
+        """Core-seconds that such a stage took last, or None."""
+        return self._read().get(ref.signature, {}).get("core_seconds")
 
-    def remember(self, ref: Ref, config: Mapping[str, Any], core_seconds: float, peak_bytes: int) -> None:
+    def remember(self, ref: Ref, core_seconds: float, peak_bytes: int) -> None:
         """Record a measured cost."""
         cost = {"core_seconds": round(core_seconds, 3), "peak_bytes": float(peak_bytes)}
-        known = self._read() | {ref.name: cost, stage_key(ref.stage, "", config, {}): cost}
+        known = self._read() | {ref.name: cost, ref.signature: cost}
         temporary = self._path.with_suffix(f".{os.getpid()}")
         temporary.write_text(json.dumps(known, indent=0, sort_keys=True))
         temporary.replace(self._path)
@@ -169,8 +183,8 @@ class Planner:
         figures: Figures | None = None,  # noqa: ARG002
     ) -> Ref:
         """See `Stages.stage`."""
-        ref, slice_, _ = _address(name, compute, config, inputs)
-        measured = self._costs.expected(name, slice_)
+        ref, _, _ = _address(name, compute, config, inputs)
+        measured = self._costs.expected(ref)
         cost = measured if measured is not None else core_seconds
         self.rows.append(
             PlanRow(
@@ -276,7 +290,7 @@ class Runner:
         self.core_seconds += cost
         self.peak_bytes = max(self.peak_bytes, meter.peak_bytes)
         self.computed.append(ref.stage)
-        self._costs.remember(ref, slice_, cost, meter.peak_bytes)
+        self._costs.remember(ref, cost, meter.peak_bytes)
         written = size(bundle.manifest.total_bytes)
         self._reporter.finish(
             f"done in {duration(meter.seconds)}, {written} in {os.path.relpath(bundle.path)}"
@@ -294,4 +308,6 @@ def _address(
 ) -> tuple[Ref, dict[str, Any], str]:
     slice_: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(config)))
     code = code_version(compute)
-    return Ref(name, stage_key(name, code, slice_, {k: ref.key for k, ref in inputs.items()})), slice_, code
+    key = stage_key(name, code, slice_, {k: ref.key for k, ref in inputs.items()})
+    signature = stage_key(name, "", slice_, {k: ref.signature for k, ref in inputs.items()})
+    return Ref(name, key, signature), slice_, code

@@ -83,10 +83,17 @@ class Reporter:
         else:
             self.say(f"{stage}: started" + ("" if seconds is None else f", about {duration(seconds)}"))
 
+    def phase(self) -> None:
+        """What is counted from here on is another piece of the stage, with its own pace."""
+        self._started = time.monotonic()
+
     def advance(self, done: float, total: float, status: str = "") -> None:
-        """`done` of `total` is finished; the time left is extrapolated from the time taken."""
+        """`done` of `total` of the phase is finished; the time left is extrapolated from the time taken.
+
+        The first twentieth is not: it holds the start-up of workers and the compilation of kernels.
+        """
         elapsed = time.monotonic() - self._started
-        left = f"{duration(elapsed * (total - done) / done)} left" if 0 < done < total else ""
+        left = f"{duration(elapsed * (total - done) / done)} left" if total <= 20 * done < 20 * total else ""
         words = ", ".join(word for word in (left, status) if word)
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=done, total=total, status=words)

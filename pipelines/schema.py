@@ -72,6 +72,7 @@ class Abstraction(_Section):
 
     features: Literal["ehs", "emd"]
     scope: Literal["global", "texture"]
+    boards: Literal["all", "medoids"]
     textures: Annotated[int, Field(ge=1, le=1755)]
     turn_transitions: Annotated[int, Field(ge=1, le=49)] | Literal["all"]
     river_transitions: Annotated[int, Field(ge=1, le=48)] | Literal["all"]
@@ -168,6 +169,12 @@ class Config(_Section):
     tracking: Tracking
     store: StoreSection
 
+    @model_validator(mode="after")
+    def _boards_have_buckets(self) -> Config:
+        if self.solver.boards == "members" and self.abstraction.boards == "medoids":
+            raise _reject("abstraction.boards", "medoids", "all, unless solver.boards=medoids")
+        return self
+
 
 def check(data: Mapping[str, Any]) -> Config:
     """Turn a resolved config into a `Config`, or raise a `UserError` of one line per the first problem."""
@@ -186,7 +193,7 @@ def _one_line(error: ValidationError) -> str:
     if first["type"] == "missing":
         return f"{key}: missing"
     if first["type"] == "value_error":  # ours: the message begins with the key below this section
-        return f"{key}.{first['msg'].removeprefix('Value error, ')}"
+        return f"{key}.{first['msg'].removeprefix('Value error, ')}".lstrip(".")
     # The branches of a union fail one by one, each with its own message about the same key.
     accepted = [
         problem["msg"].removeprefix("Input should be ") for problem in problems if _key(problem["loc"]) == key

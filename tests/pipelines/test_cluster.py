@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -55,6 +55,14 @@ def refuse(item: int) -> int:
     raise ValueError(f"no {item}")
 
 
+def mapped(cluster: object, function: Callable, items: Sequence, shared: object = None) -> list:
+    """Results in the order of the items."""
+    return [
+        result
+        for _, result in sorted(cluster.stream(function, items, shared=shared), key=lambda pair: pair[0])
+    ]
+
+
 def flops_bytes(folder: Path, cluster: object) -> bytes:
     """File of the flops stage computed on a cluster."""
     run = StageRun(cluster, folder, Reporter(Console(quiet=True)))  # type: ignore[arg-type]
@@ -64,10 +72,8 @@ def flops_bytes(folder: Path, cluster: object) -> bytes:
     return (bundle.path / "flops.arrow").read_bytes()
 
 
-def test_in_process_map_is_a_loop_that_reports() -> None:
-    done: list[int] = []
-    assert InProcess().map(plus, [1, 2, 3], shared=10, on_done=done.append) == [11, 12, 13]
-    assert done == [1, 2, 3]
+def test_in_process_is_a_plain_loop() -> None:
+    assert list(InProcess().stream(plus, [1, 2, 3], shared=10)) == [(0, 11), (1, 12), (2, 13)]
 
 
 def test_a_local_ray_maps_in_order_ships_shared_data_once_and_raises_what_a_task_raises(
@@ -75,18 +81,12 @@ def test_a_local_ray_maps_in_order_ships_shared_data_once_and_raises_what_a_task
 ) -> None:
     with open_cluster(settings()) as cluster:
         assert cluster.num_cpus == 2
-        done: list[int] = []
-        assert cluster.map(plus, range(20), shared=100, on_done=done.append) == list(range(100, 120))
-        assert done[-1] == 20
-        assert cluster.map(square_root, []) == []
+        assert mapped(cluster, plus, range(20), shared=100) == list(range(100, 120))
+        assert mapped(cluster, refuse, []) == []
         with pytest.raises(ValueError, match="no 0"):
-            cluster.map(refuse, [0])
+            mapped(cluster, refuse, [0])
         assert flops_bytes(tmp_path / "ray", cluster) == flops_bytes(tmp_path / "here", InProcess())
     assert not ray.is_initialized()
-
-
-def square_root(item: float) -> float:
-    return item**0.5
 
 
 def test_joining_a_cluster_that_is_not_there_names_the_key() -> None:
@@ -119,13 +119,13 @@ def test_a_stage_spreads_over_two_nodes_and_survives_the_loss_of_one(
     expected = flops_bytes(tmp_path / "here", InProcess())
     with open_cluster(settings(kind="ray", address=two_nodes.address, num_cpus=None)) as cluster:
         assert cluster.num_cpus == 2
-        nodes = {node for _, node in cluster.map(node_of, range(12))}
+        nodes = {node for _, node in mapped(cluster, node_of, range(12))}
         assert len(nodes) == 2
         assert flops_bytes(tmp_path / "two", cluster) == expected
         doomed = next(node for node in two_nodes.list_all_nodes() if node is not two_nodes.head_node)
         killer = threading.Timer(1.0, two_nodes.remove_node, (doomed,), {"allow_graceful": False})
         killer.start()
-        counts = cluster.map(slow_count, range(50))
+        counts = mapped(cluster, slow_count, range(50))
         killer.join()
         assert np.array_equal(counts, [flops.count_flops(lowest) for lowest in range(50)])
         assert sum(node["Alive"] for node in ray.nodes()) == 2

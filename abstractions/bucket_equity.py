@@ -1,0 +1,374 @@
+"""Equity of bucket against bucket, counted over every board, runout and pair of disjoint hands.
+
+The count of an ordered pair of buckets is ``2 * wins + ties`` of the first over all pairs of disjoint hands,
+one from each, and over all runouts to the river. Counts are integers: those of any split of the boards add
+up to the same table. A pair's count and its mirror sum to twice the number of cases, so one matrix holds both
+the equity and the weight of a pair.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from abstractions.cards import COMBO_CARDS, NUM_COMBOS
+from abstractions.evaluator import _board_strengths
+from abstractions.features import (
+    _PERMUTATIONS,
+    _RUNOUTS,
+    _all_rivers,
+    _card_runouts,
+    _order_hands,
+    _renaming_number,
+)
+from abstractions.isomorphism import (
+    _PERMUTATION_NUMBER,
+    ORBIT_COMBO,
+    ORBIT_SIZE,
+    _board_id,
+    _canonicalise,
+    canonical_boards,
+)
+
+# Runouts compared at once: with half a row of hands, bytes, they fill most of the first-level cache.
+_TILE = 40
+
+
+@njit(cache=True, nogil=True)
+def _river_scores(boards: Any, weights: Any, table: Any, combo_cards: Any, scores: Any) -> None:
+    """Add the counts of rivers to `scores`.
+
+    Hands that share strength and bucket form a cell. Pairs of cells are counted as if no card were shared,
+    then the same count within the hands that hold a card is taken off, for each card; a hand paired with
+    itself, counted once and taken off twice, is put back.
+    """
+    strengths = np.empty(1326, np.int16)
+    order = np.empty(1326, np.uint16)
+    starts = np.empty(1327, np.uint16)
+    # Counts by bucket of weaker hands and of the present tie, with the buckets that occur.
+    weaker = np.zeros(scores.shape[0], np.int64)
+    tied = np.zeros(scores.shape[0], np.int64)
+    weaker_list = np.empty(1326, np.uint16)
+    tied_list = np.empty(1326, np.uint16)
+    # Cells of the hands that hold a card.
+    cell_bucket = np.empty((52, 48), np.uint16)
+    cell_group = np.empty((52, 48), np.int64)
+    cell_count = np.empty((52, 48), np.int64)
+    cells = np.empty(52, np.int64)
+    for row in range(boards.shape[0]):
+        weight = weights[row]
+        buckets = table[row]
+        _board_strengths(boards[row], strengths)
+        groups = _order_hands(strengths, order, starts)
+        cells[:] = 0
+        num_weaker = 0
+        for group in range(groups):
+            num_tied = 0
+            for m in range(np.int64(starts[group]), np.int64(starts[group + 1])):
+                h = order[m]
+                bucket = buckets[h]
+                scores[bucket, bucket] += weight
+                if tied[bucket] == 0:
+                    tied_list[num_tied] = bucket
+                    num_tied += 1
+                tied[bucket] += 1
+                for side in range(2):
+                    card = combo_cards[h, side]
+                    entry = cells[card] - 1
+                    while entry >= 0 and cell_group[card, entry] == group:
+                        if cell_bucket[card, entry] == bucket:
+                            break
+                        entry -= 1
+                    if entry >= 0 and cell_group[card, entry] == group:
+                        cell_count[card, entry] += 1
+                    else:
+                        entry = cells[card]
+                        cell_bucket[card, entry] = bucket
+                        cell_group[card, entry] = group
+                        cell_count[card, entry] = 1
+                        cells[card] = entry + 1
+            for x in range(num_tied):
+                line = scores[tied_list[x]]
+                factor = weight * tied[tied_list[x]]
+                for y in range(num_weaker):
+                    line[weaker_list[y]] += 2 * factor * weaker[weaker_list[y]]
+                for y in range(num_tied):
+                    line[tied_list[y]] += factor * tied[tied_list[y]]
+            for x in range(num_tied):
+                bucket = tied_list[x]
+                if weaker[bucket] == 0:
+                    weaker_list[num_weaker] = bucket
+                    num_weaker += 1
+                weaker[bucket] += tied[bucket]
+                tied[bucket] = 0
+        for y in range(num_weaker):
+            weaker[weaker_list[y]] = 0
+        for card in range(52):
+            for x in range(cells[card]):
+                line = scores[cell_bucket[card, x]]
+                factor = weight * cell_count[card, x]
+                group = cell_group[card, x]
+                y = 0
+                while y < x and cell_group[card, y] < group:
+                    line[cell_bucket[card, y]] -= 2 * factor * cell_count[card, y]
+                    y += 1
+                while y < cells[card] and cell_group[card, y] == group:
+                    line[cell_bucket[card, y]] -= factor * cell_count[card, y]
+                    y += 1
+
+
+@njit(cache=True, nogil=True)
+def _count_wins(left: Any, right: Any, runouts: int, hands: int, weight: int, wins: Any) -> None:
+    """Add ``weight * [left[i, r] > right[r, j]]`` over the runouts r of a tile to ``wins[i, j]``.
+
+    `left` is [hands, _TILE], `right` [_TILE, columns], both int8; `runouts` is a multiple of eight.
+    """
+    half = wins.shape[1] // 2
+    count = np.empty(half, np.uint8)
+    for at in range(0, 2 * half, half):
+        for i in range(hands):
+            count[:] = 0
+            for r in range(0, runouts, 8):
+                a0, a1, a2, a3 = left[i, r], left[i, r + 1], left[i, r + 2], left[i, r + 3]
+                a4, a5, a6, a7 = left[i, r + 4], left[i, r + 5], left[i, r + 6], left[i, r + 7]
+                b0, b1 = right[r, at : at + half], right[r + 1, at : at + half]
+                b2, b3 = right[r + 2, at : at + half], right[r + 3, at : at + half]
+                b4, b5 = right[r + 4, at : at + half], right[r + 5, at : at + half]
+                b6, b7 = right[r + 6, at : at + half], right[r + 7, at : at + half]
+                for j in range(half):
+                    low = np.uint8(a0 > b0[j]) + np.uint8(a1 > b1[j]) + np.uint8(a2 > b2[j])
+                    middle = np.uint8(a3 > b3[j]) + np.uint8(a4 > b4[j]) + np.uint8(a5 > b5[j])
+                    count[j] += low + middle + np.uint8(a6 > b6[j]) + np.uint8(a7 > b7[j])
+            line = wins[i, at : at + half]
+            for j in range(half):
+                line[j] += weight * np.int16(count[j])
+
+
+@njit(cache=True, nogil=True)
+def _add_board(
+    wins: Any, buckets: Any, first: Any, last: Any, by_card: Any, runouts: int, weight: int, scores: Any
+) -> None:
+    """Add one board's counts to `scores` from the wins of hand over hand, hands sorted by bucket.
+
+    ``2 * wins + ties`` is the number of runouts plus wins less losses. `first` and `last` number the hands'
+    buckets in order of occurrence through `buckets`; `by_card` lists the hands that hold a card.
+    """
+    hands = last.shape[0]
+    present = buckets.shape[0]
+    for card in range(52):
+        held = by_card[card, 48]
+        for x in range(held):
+            for y in range(held):
+                wins[by_card[card, x], by_card[card, y]] = 0
+    total = np.empty(wins.shape[1], np.int32)
+    local = np.empty((present, present), np.int64)
+    for p in range(present):
+        total[:] = 0
+        for i in range(first[p], first[p + 1]):
+            line = wins[i]
+            for j in range(wins.shape[1]):
+                total[j] += line[j]
+        for q in range(present):
+            subtotal = 0
+            for j in range(first[q], first[q + 1]):
+                subtotal += total[j]
+            local[p, q] = subtotal
+    for p in range(present):
+        line = scores[buckets[p]]
+        size = (first[p + 1] - first[p]) * runouts
+        for q in range(present):
+            pairs = size * (first[q + 1] - first[q])
+            line[buckets[q]] += weight * (pairs + local[p, q] - local[q, p])
+        line[buckets[p]] += weight * size
+    # Cases in which the two hands share a card; runs of hands in one bucket are taken together.
+    run_bucket = np.empty(48, np.int64)
+    run_size = np.empty(48, np.int64)
+    for card in range(52):
+        runs = 0
+        for x in range(by_card[card, 48]):
+            p = last[by_card[card, x]]
+            if runs > 0 and run_bucket[runs - 1] == p:
+                run_size[runs - 1] += 1
+            else:
+                run_bucket[runs], run_size[runs] = p, 1
+                runs += 1
+        for x in range(runs):
+            line = scores[buckets[run_bucket[x]]]
+            factor = weight * runouts * run_size[x]
+            for y in range(runs):
+                line[buckets[run_bucket[y]]] -= factor * run_size[y]
+    for i in range(hands):
+        wins[i] = 0
+
+
+@njit(cache=True, nogil=True)
+def _earlier_scores(
+    boards: Any,
+    stabilisers: Any,
+    weights: Any,
+    table: Any,
+    runouts_per_pair: int,
+    orders: Any,
+    river_keys: Any,
+    river_slots: Any,
+    suits: Any,
+    orbits: Any,
+    combo_cards: Any,
+    scores: Any,
+) -> None:
+    """Add the counts of flops or turns to `scores`.
+
+    The wins of hand over hand are summed over the runouts, each standing for its orbit under the board's
+    stabiliser: buckets are the same along an orbit of hands, so sums over buckets are those of all runouts.
+    """
+    n = boards.shape[1]
+    hands = (52 - n) * (51 - n) // 2
+    columns = (hands + 63) // 64 * 64
+    permutations, permutation_number = suits
+    wins = np.zeros((hands, columns), np.int16)
+    left = np.empty((hands, _TILE), np.int8)
+    right = np.empty((_TILE, columns), np.int8)
+    combos = np.empty(hands, np.int64)
+    keys = np.empty(hands, np.int64)
+    local_of = np.empty(1326, np.int64)
+    first = np.empty(hands + 1, np.int64)
+    last = np.empty(hands, np.int64)
+    buckets = np.empty(hands, np.int64)
+    by_card = np.empty((52, 49), np.int64)
+    runouts = np.empty((1326, 3), np.int64)
+    full = np.empty(5, np.uint8)
+    renaming = np.empty(4, np.uint8)
+    back = np.empty(4, np.uint8)
+    for row in range(boards.shape[0]):
+        count = 0
+        for combo in range(1326):
+            if table[row, combo] != 65535:
+                keys[count] = np.int64(table[row, combo]) << 11 | combo
+                count += 1
+        keys.sort()
+        by_card[:, 48] = 0
+        present = 0
+        for i in range(hands):
+            combo, bucket = keys[i] & 2047, keys[i] >> 11
+            combos[i] = combo
+            local_of[combo] = i
+            if present == 0 or buckets[present - 1] != bucket:
+                buckets[present] = bucket
+                first[present] = i
+                present += 1
+            last[i] = present - 1
+            for side in range(2):
+                card = combo_cards[combo, side]
+                by_card[card, by_card[card, 48]] = i
+                by_card[card, 48] += 1
+        first[present] = hands
+        full[:n] = boards[row]
+        total = _card_runouts(boards[row], stabilisers[row], orbits, runouts)
+        for size in (1, 2, 3, 4, 6, 12, 24):
+            tile = 0
+            for r in range(total + 1):
+                if r < total and runouts[r, 2] == size:
+                    full[n] = runouts[r, 0]
+                    if n == 3:
+                        full[4] = runouts[r, 1]
+                    order = orders[_board_id(_canonicalise(full, 5, renaming), river_keys, river_slots)]
+                    for suit in range(4):
+                        back[renaming[suit]] = suit
+                    image = permutations[_renaming_number(back, permutation_number)]
+                    # Hands that the runout blocks neither win nor lose.
+                    left[:, tile] = -128
+                    right[tile] = 127
+                    strength = -128
+                    for m in range(1081):
+                        strength += order[m] >> 15
+                        i = local_of[image[order[m] & 0x7FFF]]
+                        left[i, tile] = strength
+                        right[tile, i] = strength
+                    tile += 1
+                if tile == _TILE or (r == total and tile > 0):
+                    padded = (tile + 7) // 8 * 8
+                    left[:, tile:padded] = -128
+                    _count_wins(left, right, padded, hands, size, wins)
+                    tile = 0
+        _add_board(
+            wins,
+            buckets[:present],
+            first[: present + 1],
+            last,
+            by_card,
+            runouts_per_pair,
+            weights[row],
+            scores,
+        )
+
+
+def bucket_scores(
+    num_cards: int,
+    boards: NDArray,
+    weights: NDArray,
+    table: NDArray[np.uint16],
+    buckets: int,
+    orders: NDArray[np.uint16] | None = None,
+) -> NDArray[np.int64]:
+    """Counts ``2 * wins + ties`` of bucket against bucket over some rows of a bucket table.
+
+    Parameters
+    ----------
+    num_cards : 3, 4 or 5
+    boards, weights : canonical board and number of real deals of each row
+    table : uint16 [rows, 1326], the rows themselves
+    buckets : number of buckets
+    orders : `river_orders` of all canonical rivers; needed before the river
+
+    Returns
+    -------
+    int64 [buckets, buckets]; tables of disjoint sets of rows add up
+    """
+    ids = np.asarray(boards, dtype=np.int64)
+    canon = canonical_boards(num_cards)
+    if table.shape != (len(ids), NUM_COMBOS) or np.shape(weights) != ids.shape:
+        raise ValueError(f"table of shape {table.shape} and {np.size(weights)} weights for {len(ids)} boards")
+    if buckets < 1:
+        raise ValueError(f"buckets={buckets}: expected at least one")
+    live = table[table != 65535]
+    hands = (52 - num_cards) * (51 - num_cards) // 2
+    if live.size != hands * len(ids) or (live.size and live.max() >= buckets):
+        raise ValueError(f"table: expected {hands} buckets below {buckets} in every row")
+    scores = np.zeros((buckets, buckets), dtype=np.int64)
+    mass = np.asarray(weights, dtype=np.int64)
+    if num_cards == 5:
+        _river_scores(canon.boards[ids], mass, table, COMBO_CARDS, scores)
+        return scores
+    rivers = canonical_boards(5)
+    _earlier_scores(
+        canon.boards[ids],
+        canon.stabilisers[ids],
+        mass,
+        table,
+        _RUNOUTS[num_cards],
+        _all_rivers("orders", orders, 1081),
+        rivers.keys,
+        rivers.slots,
+        (_PERMUTATIONS, _PERMUTATION_NUMBER),
+        (ORBIT_COMBO, ORBIT_SIZE),
+        COMBO_CARDS,
+        scores,
+    )
+    return scores
+
+
+def bucket_equity(scores: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Equity and weight of each ordered pair of buckets from the counts over all boards.
+
+    Returns
+    -------
+    equity : float64 [K, K], ``equity + equity.T == 1``; one half where no pair of hands exists
+    weights : int64 [K, K], symmetric: cases, a pair of hands on a real board with a runout
+    """
+    cases = scores + scores.T
+    equity = np.full(scores.shape, 0.5)
+    np.divide(scores, cases, out=equity, where=cases > 0)
+    return equity, cases // 2
