@@ -25,8 +25,7 @@ from pipelines.composition import (
     config_from,
     split_flags,
 )
-from pipelines.engine import Planner, Ref, Runner, Stages
-from pipelines.errors import UserError
+from pipelines.engine import Planner, Ref, Runner, Stages, make_store
 from pipelines.progress import Reporter, duration, size
 from pipelines.revision import git_revision
 from pipelines.schema import Config
@@ -140,16 +139,6 @@ def run_tags(config: Config) -> dict[str, str]:
         "tier": config.evaluate.final_tier,
         **git_revision(),
     }
-
-
-def make_store(store: BundleStore) -> None:
-    """Create the store's folder, or say why it cannot be."""
-    try:
-        store.root.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"store.root: {store.root} cannot be created ({error.strerror})") from None
-    if not os.access(store.root, os.W_OK):
-        raise UserError(f"store.root: {store.root} is not writable")
 
 
 @hydra.main(config_path=f"pkg://{CONFIG_MODULE}", config_name=CONFIG_NAME, version_base="1.3")

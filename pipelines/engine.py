@@ -21,6 +21,7 @@ from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
 from pipelines.cluster import Cluster
 from pipelines.code_version import code_version
+from pipelines.errors import UserError
 from pipelines.meter import Meter
 from pipelines.progress import PlanRow, Reporter, duration, size
 
@@ -129,6 +130,16 @@ def stage_key(name: str, code: str, config: Mapping[str, Any], inputs: Mapping[s
     """Content address of a stage's result."""
     text = json.dumps([name, code, config, inputs], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def make_store(store: BundleStore) -> None:
+    """Create the store's folder, or say why it cannot be."""
+    try:
+        store.root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"store.root: {store.root} cannot be created ({error.strerror})") from None
+    if not os.access(store.root, os.W_OK):
+        raise UserError(f"store.root: {store.root} is not writable")
 
 
 class Costs:

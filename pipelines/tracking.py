@@ -114,6 +114,12 @@ class Tracker:
         text = base64.b64encode(content).decode()
         self._put({"op": "file", "run": run or self._parent, "path": path, "content": text})
 
+    def figure(self, path: str, figure: Figure, *, run: str | None = None) -> None:
+        """Log a picture to the parent run (or to `run`)."""
+        picture = io.BytesIO()
+        figure.savefig(picture, format="png", dpi=100, bbox_inches="tight")
+        self.file(path, picture.getvalue(), run=run)
+
     def finish(self, status: str, *, run: str | None = None) -> None:
         """End a run: FINISHED, FAILED or KILLED."""
         self._put(
@@ -293,9 +299,7 @@ class StageRecord:
         self._tracker.metrics({f"{self._stage}.{name}": value for name, value in manifest.metrics.items()})
         self._tracker.file(MANIFEST, manifest.to_json().encode(), run=self._run)
         for name, figure in figures.items():
-            picture = io.BytesIO()
-            figure.savefig(picture, format="png", dpi=100, bbox_inches="tight")
-            self._tracker.file(f"plots/{name}.png", picture.getvalue(), run=self._run)
+            self._tracker.figure(f"plots/{name}.png", figure, run=self._run)
 
 
 def exit_status(error: BaseException | None) -> str:

@@ -95,6 +95,15 @@ class Schedule:
         if self.horizon < 1:
             raise ValueError(f"schedule {self.name!r}: horizon must be at least 1, got {self.horizon}")
 
+    def __str__(self) -> str:
+        moves = (("alpha", self.alpha_change), ("beta", self.beta_change), ("gamma", self.gamma_change))
+        parts = []
+        for label, change in moves:
+            start = getattr(self, label)
+            if math.isfinite(start):
+                parts.append(f"{label} {start:g}" + (f" to {start + change:g}" if change else ""))
+        return f"{self.name} ({', '.join(parts)})"
+
     def weights(self, t: int, *, average_start: int = 1) -> DiscountWeights:
         """Return the factors of iteration `t`.
 

@@ -1,0 +1,241 @@
+"""`poker-solver`: equities, trees and solves from the command line. Every command has --json."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from pipelines.command import run_app
+from pipelines.composition import compose_config
+from pipelines.errors import UserError
+from pipelines.progress import plain_console, size
+
+app = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
+Overrides = Annotated[
+    list[str] | None, typer.Argument(help="game and overrides: game=hu25 game.limp=false ...")
+]
+
+
+@contextmanager
+def _user_input(file: Path | None = None) -> Iterator[None]:
+    """A value that the library refuses is the user's mistake here; `file` is where it came from."""
+    try:
+        yield
+    except ValueError as error:
+        raise UserError(f"{file}: {error}" if file else str(error)) from None
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from a file, or an error that names the file."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise UserError(f"{path}: not JSON ({error})") from None
+    if not isinstance(data, dict):
+        raise UserError(f"{path}: expected a JSON object")
+    return data
+
+
+@app.command()
+def equity(
+    first: Annotated[str, typer.Argument(help="hand or range: AhKh, QQ+,AKs:0.5")],
+    second: Annotated[str, typer.Argument(help="hand or range of the opponent")],
+    board: Annotated[str, typer.Option(help="none, three, four or five cards: Kc7d2s")] = "",
+    json_: Json = False,
+) -> None:
+    """Exact equity of a hand or range against another, on any board.
+
+    Example: poker-solver equity AhKh QQ --board 2h7h9c
+    """
+    from abstractions import equity as equities
+
+    with _user_input():
+        value = equities.equity(first, second, board)
+    if json_:
+        print(json.dumps({"first": first, "second": second, "board": board, "equity": [value, 1 - value]}))
+    else:
+        print(f"{first}: {value:.4%}\n{second}: {1 - value:.4%}")
+
+
+@app.command()
+def tree(
+    overrides: Overrides = None,
+    spot: Annotated[Path | None, typer.Option(help="the tree of this spot file instead of a game's")] = None,
+    counts: Annotated[bool, typer.Option("--counts", help="counts only")] = False,
+    last_street: Annotated[int, typer.Option(min=0, max=3, help="0 preflop to 3 river")] = 3,
+    json_: Json = False,
+) -> None:
+    """Print a betting tree, every line with its actions, and its counts.
+
+    Example: poker-solver tree game=hu25 --last-street 0
+    """
+    from solver.spot import tree_of_spot
+    from solver.tree import game_tree
+    from solver.tree_text import format_counts, tree_counts, tree_lines
+
+    with _user_input(spot):
+        if spot is not None:
+            built = tree_of_spot(read_json(spot))
+        else:
+            built = game_tree(compose_config(overrides or []).game.game_config(), last_street=last_street)
+    if json_:
+        print(json.dumps({"counts": tree_counts(built), "lines": [] if counts else list(tree_lines(built))}))
+        return
+    if not counts:
+        for line in tree_lines(built):
+            print(line)
+    print(format_counts(built))
+
+
+@app.command()
+def preflop(
+    overrides: Overrides = None,
+    iterations: Annotated[int, typer.Option(min=1)] = 25_000,
+    schedule: Annotated[str, typer.Option(help="vanilla, cfr+, lcfr, dcfr, pcfr+, pdcfr+, hs-dcfr")] = "dcfr",
+    target: Annotated[float, typer.Option(min=0, help="stop at this exploitability in mbb/hand")] = 0.0,
+    json_: Json = False,
+) -> None:
+    """Solve heads-up preflop with exact equities (a flop is checked down; a blueprint plays it).
+
+    Example, push or fold at 10 bb: poker-solver preflop "game.stacks=[1000,1000]" "game.raise_sizes=[a]"
+    game.limp=false
+    """
+    from solver.preflop import solve_preflop
+
+    config = compose_config(overrides or []).game.game_config()
+
+    def report(iteration: int, exploitability: float) -> None:
+        print(
+            f"\riteration {iteration:,}: {exploitability:.4f} mbb/hand", end="", file=sys.stderr, flush=True
+        )
+
+    with _user_input():
+        progress = report if sys.stderr.isatty() else None
+        result = solve_preflop(
+            config, iterations=iterations, variant=schedule, target=target, progress=progress
+        )
+    if progress is not None:
+        print(file=sys.stderr)
+    lines = result.strategy.by_line()
+    if json_:
+        summary = {
+            "exploitability_mbb": result.exploitability,
+            "values_bb": result.values,
+            "iterations": result.iterations,
+            "seconds": result.seconds,
+            "schedule": result.schedule,
+            "strategy": lines,
+        }
+        print(json.dumps(summary))
+        return
+    console = plain_console()
+    console.print(
+        f"small blind {result.values[0]:+.5f} bb/hand, {result.exploitability:.4f} mbb/hand exploitable"
+    )
+    console.print(f"{result.iterations:,} iterations of {result.schedule} in {result.seconds:.1f} s")
+    for line in lines:
+        words = ", ".join(
+            f"{label} {share:.2%}" for label, share in result.strategy.frequencies(line).items()
+        )
+        console.print(f"{line:24} {words}")
+
+
+@app.command()
+def solve(
+    spot: Annotated[Path, typer.Argument(help="spot file (JSON)")],
+    out: Annotated[Path | None, typer.Option(help="write the result here, as JSON")] = None,
+    state: Annotated[
+        Path | None, typer.Option(help="go on from this file if it exists, and save to it")
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Solve a postflop spot exactly: every hand, every card, no abstraction.
+
+    Ctrl-C stops early with what there is; with --state the next call goes on from there.
+    """
+    data = read_json(spot)
+    for path in (out, state):
+        if path is not None and not path.resolve().parent.is_dir():
+            raise UserError(f"{path}: its folder does not exist")
+    from solver.spot import read_spot, spot_result, spot_solver
+
+    stopped = threading.Event()
+    before = {
+        number: signal.signal(number, lambda *_: stopped.set()) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        with _user_input(spot):
+            settings = read_spot(data)
+            solver = spot_solver(settings)
+            if state is not None and state.exists():
+                with np.load(state) as saved:
+                    solver.load_state(dict(saved))
+        outcome = solver.solve(
+            max_iterations=settings["max_iterations"],
+            target_exploitability_pct=settings["target_exploitability_pct"],
+            time_limit_s=settings["time_limit_s"],
+            progress=_show_progress if sys.stderr.isatty() else None,
+            should_stop=stopped.is_set,
+        )
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
+        if state is not None:
+            temporary = state.with_name(f".{state.name}.npz")
+            np.savez(temporary, **solver.state())  # type: ignore[arg-type]
+            temporary.replace(state)
+        result = spot_result(solver, outcome)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if out is not None:
+        out.write_text(json.dumps(result) + "\n", encoding="utf-8")
+    if json_:
+        print(json.dumps(result))
+    else:
+        _print_result(result)
+        if out is not None:
+            print(f"written: {out}")
+    if outcome.reason == "stopped":
+        raise KeyboardInterrupt
+
+
+def _show_progress(iteration: int, seconds: float, percent: float) -> None:
+    line = f"\riteration {iteration:,}: {percent:.4f} % of pot, {seconds:.1f} s "
+    print(line, end="", file=sys.stderr, flush=True)
+
+
+def _print_result(result: dict[str, Any]) -> None:
+    root = result["root"]
+    print(
+        f"exploitability {result['exploitability_pct']:.4f} % of pot ({result['exploitability']:.4f} chips)"
+    )
+    memory = size(result["memory_bytes"])
+    print(f"{result['iterations']} iterations, {result['seconds']:.2f} s, {memory} of tables")
+    for player in ("oop", "ip"):
+        print(f"{player:4} EV {result['ev'][player]:.3f}, equity {result['equity'][player]:.2%}")
+    actions = ", ".join(
+        f"{action} {share:.1%}" for action, share in zip(root["actions"], root["frequencies"])
+    )
+    print(f"{root['player']} acts: {actions}")
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    run_app(app)
+
+
+if __name__ == "__main__":
+    main()
