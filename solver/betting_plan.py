@@ -14,6 +14,7 @@ an opponent node all add to its row). The first rows of a street are its roots, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -162,7 +163,7 @@ class _PlanBuilder:
         self.table = rows.table.tolist()
         starts = [*tree.child_start.tolist(), len(tree.children)]
         children = tree.children.tolist()
-        self.children_of = [children[a:b] for a, b in zip(starts, starts[1:])]
+        self.children_of = [children[a:b] for a, b in pairwise(starts)]
         parent = tree.parent.tolist()
         streets = tree.street.tolist()
         self.is_root = [p < 0 or streets[p] != s for p, s in zip(parent, streets)]

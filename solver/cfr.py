@@ -19,8 +19,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solver.betting_plan import BettingPlan
-from solver.deals import Side
 from solver.simd import (
     WIDTH,
     add_lanes_to_rows,
