@@ -33,8 +33,8 @@ from abstractions.isomorphism import (
     canonical_boards,
 )
 
-# Runouts compared at once: with half a row of hands, bytes, they fill most of the first-level cache.
-_TILE = 40
+# Runouts compared at once. Counts of a tile are bytes, so there may be up to 255.
+_TILE = 48
 
 
 @njit(cache=True, nogil=True)
@@ -121,87 +121,107 @@ def _river_scores(boards: Any, weights: Any, table: Any, combo_cards: Any, score
 
 
 @njit(cache=True, nogil=True)
-def _count_wins(left: Any, right: Any, runouts: int, hands: int, weight: int, wins: Any) -> None:
-    """Add ``weight * [left[i, r] > right[r, j]]`` over the runouts r of a tile to ``wins[i, j]``.
+def _count_wins(order: Any, image: Any, local_bucket: Any, weight: int, work: Any, wins: Any) -> None:
+    """Add the wins of bucket over bucket on one river to `wins`, pairs that share a card included.
 
-    `left` is [hands, _TILE], `right` [_TILE, columns], both int8; `runouts` is a multiple of eight.
+    Hands are met from the weakest on; all hands of a tie and a bucket beat what was met before the tie.
     """
-    half = wins.shape[1] // 2
-    count = np.empty(half, np.uint8)
-    for at in range(0, 2 * half, half):
-        for i in range(hands):
-            count[:] = 0
-            for r in range(0, runouts, 8):
-                a0, a1, a2, a3 = left[i, r], left[i, r + 1], left[i, r + 2], left[i, r + 3]
-                a4, a5, a6, a7 = left[i, r + 4], left[i, r + 5], left[i, r + 6], left[i, r + 7]
-                b0, b1 = right[r, at : at + half], right[r + 1, at : at + half]
-                b2, b3 = right[r + 2, at : at + half], right[r + 3, at : at + half]
-                b4, b5 = right[r + 4, at : at + half], right[r + 5, at : at + half]
-                b6, b7 = right[r + 6, at : at + half], right[r + 7, at : at + half]
-                for j in range(half):
-                    low = np.uint8(a0 > b0[j]) + np.uint8(a1 > b1[j]) + np.uint8(a2 > b2[j])
-                    middle = np.uint8(a3 > b3[j]) + np.uint8(a4 > b4[j]) + np.uint8(a5 > b5[j])
-                    count[j] += low + middle + np.uint8(a6 > b6[j]) + np.uint8(a7 > b7[j])
-            line = wins[i, at : at + half]
-            for j in range(half):
-                line[j] += weight * np.int16(count[j])
+    present = wins.shape[0]
+    weaker, tied, tied_list = work[0], work[1], work[2]
+    for p in range(present):
+        weaker[p] = 0
+    num_tied = 0
+    for m in range(1082):
+        if m == 1081 or order[m] >> 15:
+            for x in range(num_tied):
+                line = wins[tied_list[x]]
+                factor = weight * tied[tied_list[x]]
+                for q in range(present):
+                    line[q] += factor * weaker[q]
+            for x in range(num_tied):
+                weaker[tied_list[x]] += tied[tied_list[x]]
+                tied[tied_list[x]] = 0
+            num_tied = 0
+        if m < 1081:
+            p = local_bucket[image[order[m] & 0x7FFF]]
+            if tied[p] == 0:
+                tied_list[num_tied] = p
+                num_tied += 1
+            tied[p] += 1
+
+
+@njit(cache=True, nogil=True)
+def _count_card_wins(
+    own: Any, other: Any, runouts: int, held: Any, weight: int, count: Any, wins: Any
+) -> None:
+    """Add to ``wins[c, x, y]`` how often hand x beats hand y among those that hold card c, over a tile.
+
+    Strengths are int8: `own` is [52, 48, _TILE], -128 for a hand that the runout blocks, and `other` is
+    [52, _TILE, 64], there 127, so that a blocked hand neither wins nor loses; rivers have at most 136
+    different strengths. `runouts` is a multiple of eight.
+    """
+    for card in range(52):
+        count[:] = 0
+        for r in range(0, runouts, 8):
+            b = other[card, r : r + 8].reshape(512)
+            for x in range(held[card]):
+                a = own[card, x]
+                a0, a1, a2, a3 = a[r], a[r + 1], a[r + 2], a[r + 3]
+                a4, a5, a6, a7 = a[r + 4], a[r + 5], a[r + 6], a[r + 7]
+                line = count[x]
+                # One expression per lane, so that the loop becomes eight compares and adds of 32 bytes.
+                for y in range(64):
+                    low = np.uint8(a0 > b[y]) + np.uint8(a1 > b[64 + y]) + np.uint8(a2 > b[128 + y])
+                    mid = np.uint8(a3 > b[192 + y]) + np.uint8(a4 > b[256 + y]) + np.uint8(a5 > b[320 + y])
+                    line[y] += low + mid + np.uint8(a6 > b[384 + y]) + np.uint8(a7 > b[448 + y])
+        for x in range(held[card]):
+            line, total = count[x], wins[card, x]
+            for y in range(64):
+                total[y] += weight * np.int16(line[y])
 
 
 @njit(cache=True, nogil=True)
 def _add_board(
-    wins: Any, buckets: Any, first: Any, last: Any, by_card: Any, runouts: int, weight: int, scores: Any
+    wins: Any, card_wins: Any, members: Any, held: Any, buckets: Any, runouts: int, weight: int, scores: Any
 ) -> None:
-    """Add one board's counts to `scores` from the wins of hand over hand, hands sorted by bucket.
+    """Add one board's counts to `scores` from the wins of its buckets.
 
-    ``2 * wins + ties`` is the number of runouts plus wins less losses. `first` and `last` number the hands'
-    buckets in order of occurrence through `buckets`; `by_card` lists the hands that hold a card.
+    ``2 * wins + ties`` is the number of runouts plus wins less losses. `members[c]` are the buckets, numbered
+    as they occur on this board, of the hands that hold card c; their pairs are taken off.
     """
-    hands = last.shape[0]
     present = buckets.shape[0]
+    sizes = np.zeros(present, np.int64)
     for card in range(52):
-        held = by_card[card, 48]
-        for x in range(held):
-            for y in range(held):
-                wins[by_card[card, x], by_card[card, y]] = 0
-    total = np.empty(wins.shape[1], np.int32)
-    local = np.empty((present, present), np.int64)
+        for x in range(held[card]):
+            sizes[members[card, x]] += 1
+            line = wins[members[card, x]]
+            for y in range(held[card]):
+                line[members[card, y]] -= card_wins[card, x, y]
     for p in range(present):
-        total[:] = 0
-        for i in range(first[p], first[p + 1]):
-            line = wins[i]
-            for j in range(wins.shape[1]):
-                total[j] += line[j]
-        for q in range(present):
-            subtotal = 0
-            for j in range(first[q], first[q + 1]):
-                subtotal += total[j]
-            local[p, q] = subtotal
+        # Each hand was met under both of its cards.
+        sizes[p] //= 2
     for p in range(present):
         line = scores[buckets[p]]
-        size = (first[p + 1] - first[p]) * runouts
         for q in range(present):
-            pairs = size * (first[q + 1] - first[q])
-            line[buckets[q]] += weight * (pairs + local[p, q] - local[q, p])
-        line[buckets[p]] += weight * size
-    # Cases in which the two hands share a card; runs of hands in one bucket are taken together.
+            line[buckets[q]] += weight * (runouts * sizes[p] * sizes[q] + wins[p, q] - wins[q, p])
+        # A hand with itself is one pair of these, and goes twice with the cards below: put back once.
+        line[buckets[p]] += weight * runouts * sizes[p]
     run_bucket = np.empty(48, np.int64)
     run_size = np.empty(48, np.int64)
     for card in range(52):
         runs = 0
-        for x in range(by_card[card, 48]):
-            p = last[by_card[card, x]]
-            if runs > 0 and run_bucket[runs - 1] == p:
+        for x in range(held[card]):
+            # Hands are in order of bucket, so those of one bucket are neighbours.
+            if runs > 0 and run_bucket[runs - 1] == members[card, x]:
                 run_size[runs - 1] += 1
             else:
-                run_bucket[runs], run_size[runs] = p, 1
+                run_bucket[runs], run_size[runs] = members[card, x], 1
                 runs += 1
         for x in range(runs):
             line = scores[buckets[run_bucket[x]]]
             factor = weight * runouts * run_size[x]
             for y in range(runs):
                 line[buckets[run_bucket[y]]] -= factor * run_size[y]
-    for i in range(hands):
-        wins[i] = 0
 
 
 @njit(cache=True, nogil=True)
@@ -221,23 +241,25 @@ def _earlier_scores(
 ) -> None:
     """Add the counts of flops or turns to `scores`.
 
-    The wins of hand over hand are summed over the runouts, each standing for its orbit under the board's
-    stabiliser: buckets are the same along an orbit of hands, so sums over buckets are those of all runouts.
+    Wins are summed over the runouts, each standing for its orbit under the board's stabiliser: buckets are
+    the same along an orbit of hands, so sums over buckets are those of all runouts. Wins of bucket over
+    bucket are counted as if no card were shared; wins between hands that share a card are counted by SIMD
+    comparison, a tile of runouts at a time, and taken off at the end.
     """
     n = boards.shape[1]
     hands = (52 - n) * (51 - n) // 2
-    columns = (hands + 63) // 64 * 64
     permutations, permutation_number = suits
-    wins = np.zeros((hands, columns), np.int16)
-    left = np.empty((hands, _TILE), np.int8)
-    right = np.empty((_TILE, columns), np.int8)
-    combos = np.empty(hands, np.int64)
+    card_wins = np.empty((52, 48, 64), np.int16)
+    own = np.empty((52, 48, _TILE), np.int8)
+    other = np.empty((52, _TILE, 64), np.int8)
+    tile_wins = np.empty((48, 64), np.uint8)
     keys = np.empty(hands, np.int64)
-    local_of = np.empty(1326, np.int64)
-    first = np.empty(hands + 1, np.int64)
-    last = np.empty(hands, np.int64)
+    local_bucket = np.zeros(1326, np.uint16)
+    slot = np.zeros((1326, 2), np.uint8)
+    members = np.empty((52, 48), np.uint16)
+    held = np.empty(52, np.int64)
     buckets = np.empty(hands, np.int64)
-    by_card = np.empty((52, 49), np.int64)
+    work = np.zeros((3, hands), np.int32)
     runouts = np.empty((1326, 3), np.int64)
     full = np.empty(5, np.uint8)
     renaming = np.empty(4, np.uint8)
@@ -249,22 +271,21 @@ def _earlier_scores(
                 keys[count] = np.int64(table[row, combo]) << 11 | combo
                 count += 1
         keys.sort()
-        by_card[:, 48] = 0
+        held[:] = 0
         present = 0
         for i in range(hands):
             combo, bucket = keys[i] & 2047, keys[i] >> 11
-            combos[i] = combo
-            local_of[combo] = i
             if present == 0 or buckets[present - 1] != bucket:
                 buckets[present] = bucket
-                first[present] = i
                 present += 1
-            last[i] = present - 1
+            local_bucket[combo] = present - 1
             for side in range(2):
                 card = combo_cards[combo, side]
-                by_card[card, by_card[card, 48]] = i
-                by_card[card, 48] += 1
-        first[present] = hands
+                slot[combo, side] = held[card]
+                members[card, held[card]] = present - 1
+                held[card] += 1
+        wins = np.zeros((present, present), np.int32)
+        card_wins[:] = 0
         full[:n] = boards[row]
         total = _card_runouts(boards[row], stabilisers[row], orbits, runouts)
         for size in (1, 2, 3, 4, 6, 12, 24):
@@ -278,31 +299,24 @@ def _earlier_scores(
                     for suit in range(4):
                         back[renaming[suit]] = suit
                     image = permutations[_renaming_number(back, permutation_number)]
-                    # Hands that the runout blocks neither win nor lose.
-                    left[:, tile] = -128
-                    right[tile] = 127
+                    _count_wins(order, image, local_bucket, size, work, wins)
+                    if tile == 0:
+                        own[:] = -128
+                        other[:] = 127
                     strength = -128
                     for m in range(1081):
                         strength += order[m] >> 15
-                        i = local_of[image[order[m] & 0x7FFF]]
-                        left[i, tile] = strength
-                        right[tile, i] = strength
+                        combo = image[order[m] & 0x7FFF]
+                        for side in range(2):
+                            card, x = combo_cards[combo, side], slot[combo, side]
+                            own[card, x, tile] = strength
+                            other[card, tile, x] = strength
                     tile += 1
                 if tile == _TILE or (r == total and tile > 0):
                     padded = (tile + 7) // 8 * 8
-                    left[:, tile:padded] = -128
-                    _count_wins(left, right, padded, hands, size, wins)
+                    _count_card_wins(own, other, padded, held, size, tile_wins, card_wins)
                     tile = 0
-        _add_board(
-            wins,
-            buckets[:present],
-            first[: present + 1],
-            last,
-            by_card,
-            runouts_per_pair,
-            weights[row],
-            scores,
-        )
+        _add_board(wins, card_wins, members, held, buckets[:present], runouts_per_pair, weights[row], scores)
 
 
 def bucket_scores(

@@ -253,6 +253,18 @@ def fit_buckets(
 
 
 @njit(cache=True, nogil=True)
+def _add_moments(labels: Any, combos: Any, equities: Any, index: Any, weights: Any, moments: Any) -> None:
+    """Add weight, equity and squared equity of the hands to their buckets, in order."""
+    for i in range(labels.shape[0]):
+        weight = float(combos[index[i]] * weights[i])
+        equity = equities[index[i]]
+        line = moments[labels[i]]
+        line[0] += weight
+        line[1] += weight * equity
+        line[2] += weight * equity * equity
+
+
+@njit(cache=True, nogil=True)
 def _fill_rows(numbers: Any, board_of_row: Any, labels: Any, first: Any, table: Any) -> None:
     for row in range(board_of_row.shape[0]):
         for combo in range(1326):
@@ -301,12 +313,8 @@ def assign_buckets(
         part = np.empty((len(mine), NUM_COMBOS), dtype=np.uint16)
         _fill_rows(numbers, boards[mine] - start, labels.astype(np.uint16), first, part)
         table[mine] = part
-        mass = (combos[index] * np.repeat(weights[mine], sizes[mine])).astype(np.float64)
-        value = equities[index]
-        for power in range(3):
-            moments[texture, :, power] = np.bincount(
-                labels, mass * value**power, minlength=centroids.shape[1]
-            )
+        row_weights = np.repeat(weights[mine], sizes[mine])
+        _add_moments(labels, combos, equities, index, row_weights, moments[texture])
     return table, moments
 
 

@@ -143,7 +143,10 @@ def _axis(points: NDArray[np.float32], l1: bool) -> NDArray[np.float64]:
     some = points[:: max(len(points) // 4096, 1)].astype(np.float64)
     some -= some.mean(axis=0)
     _, vectors = np.linalg.eigh(np.einsum("ni,nj->ij", some, some))
-    return vectors[:, -1] * (1 - 1e-12)
+    direction = vectors[:, -1] * np.sign(vectors[np.argmax(np.abs(vectors[:, -1])), -1])
+    # Rounded, so that the order of points along it is the same on every machine.
+    direction = np.round(direction, 6)
+    return direction / (np.sqrt((direction * direction).sum()) * (1 + 1e-12))
 
 
 @njit(cache=True, nogil=True)
@@ -738,10 +741,13 @@ def nearest(
     """
     l1 = _check_metric(metric)
     centers, _ = _checked(centroids, None)
-    rows, mass, inverse = distinct_points(points)
-    if centers.shape[1] != rows.shape[1]:
-        raise ValueError(f"points of {rows.shape[1]} features for centroids of {centers.shape[1]}")
-    state = _Points(rows, mass, _axis(centers, l1), l1)
+    every, ones = _checked(points, None)
+    if centers.shape[1] != every.shape[1]:
+        raise ValueError(f"points of {every.shape[1]} features for centroids of {centers.shape[1]}")
+    first = np.empty(len(every), dtype=np.int32)
+    inverse = np.empty(len(every), dtype=np.int32)
+    rows = every[first[: _first_of_equal(every, first, inverse)]]
+    state = _Points(rows, ones[: len(rows)], _axis(centers, l1), l1)
     with ThreadPoolExecutor(max_workers=threads) as pool:
         state.assign(centers, 0.0, pool.map if threads > 1 else map)
     labels = np.empty(len(rows), dtype=np.int32)

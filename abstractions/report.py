@@ -70,7 +70,7 @@ def street_report(moments: NDArray) -> StreetReport:
         "empty": float((~filled).sum()),
         "occupancy_min": float(occupancy.min()),
         "occupancy_max": float(occupancy.max()),
-        "occupancy_entropy": entropy / np.log(len(weight)) if len(weight) > 1 else 1.0,
+        "occupancy_entropy": entropy / float(np.log(len(weight))) if len(weight) > 1 else 1.0,
     }
     return StreetReport(figures, mean, deviation, occupancy)
 

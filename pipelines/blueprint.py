@@ -14,7 +14,7 @@ import hydra
 from omegaconf import DictConfig, OmegaConf
 
 from artifacts.bundle_store import BundleStore
-from pipelines import bucket_equity, buckets, flops, preflop_equity, textures
+from pipelines import bucket_equity, buckets, dcfr, evaluate, flops, lcfr, preflop_equity, textures
 from pipelines.cluster import open_cluster
 from pipelines.command import run_command
 from pipelines.composition import (
@@ -30,6 +30,7 @@ from pipelines.progress import Reporter, duration, size
 from pipelines.revision import git_revision
 from pipelines.schema import Config
 from pipelines.tracking import Tracker, exit_status, flatten
+from pipelines.training import PhaseConfig, TrainingConfig
 
 
 def pipeline(config: Config, run: Stages) -> Ref:
@@ -42,7 +43,7 @@ def pipeline(config: Config, run: Stages) -> Ref:
         core_seconds=flops.CORE_SECONDS,
         figures=flops.figures,
     )
-    run.stage(
+    equity = run.stage(
         "preflop_equity",
         preflop_equity.compute,
         preflop_equity.PreflopEquityConfig(),
@@ -80,13 +81,49 @@ def pipeline(config: Config, run: Stages) -> Ref:
         core_seconds=buckets.core_seconds(config.abstraction),
         figures=buckets.figures,
     )
-    return run.stage(
+    pairs = run.stage(
         "bucket_equity",
         bucket_equity.compute,
         bucket_equity.BucketEquityConfig(),
         {"textures": boards, "buckets": hands},
         core_seconds=bucket_equity.core_seconds(config.abstraction),
         figures=bucket_equity.figures,
+    )
+    game = {"textures": boards, "buckets": hands, "bucket_equity": pairs, "preflop_equity": equity}
+    start = run.stage(
+        "lcfr",
+        lcfr.compute,
+        lcfr.LcfrConfig(training_config(config), PhaseConfig(**config.lcfr.model_dump())),
+        game,
+        figures=lcfr.figures,
+    )
+    finish = run.stage(
+        "dcfr",
+        dcfr.compute,
+        dcfr.DcfrConfig(training_config(config), PhaseConfig(**config.dcfr.model_dump())),
+        game | {"lcfr": start},
+        figures=dcfr.figures,
+    )
+    run.stage(
+        "evaluate",
+        evaluate.compute,
+        evaluate.EvaluateConfig(
+            tier=config.evaluate.final_tier,
+            street_tier=config.evaluate.street_tier,
+            medoids=config.evaluate.medoids,
+            reach_rule=config.evaluate.reach_rule,
+        ),
+        {"dcfr": finish, "textures": boards, "buckets": hands, "preflop_equity": equity},
+        figures=evaluate.figures,
+    )
+    return finish
+
+
+def training_config(config: Config) -> TrainingConfig:
+    """What both training phases share."""
+    solver = config.solver.model_dump()
+    return TrainingConfig(
+        game=config.game.game_config(), tier=config.evaluate.checkpoint_tier, seed=config.seed, **solver
     )
 
 

@@ -109,6 +109,7 @@ def open_cluster(config: ClusterConfig) -> Iterator[Cluster]:
     try:
         if config.kind == "local":
             ray.init(
+                address="local",  # a cluster of our own, even where another one runs on this machine
                 num_cpus=config.num_cpus or os.cpu_count() or 1,
                 object_store_memory=None if config.object_store_mb is None else config.object_store_mb << 20,
                 include_dashboard=False,

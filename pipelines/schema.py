@@ -14,6 +14,10 @@ from solver.game import GameConfig
 Count = Annotated[int, Field(ge=1)]
 
 
+#: On the river `ehs` is the equity alone, and fewer than 2,000 equities occur.
+EHS_RIVER_BUCKETS = 1900
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -87,6 +91,9 @@ class Abstraction(_Section):
             count = getattr(self.buckets, street)
             if count > self.sample:
                 raise _reject(f"buckets.{street}", count, f"at most abstraction.sample, {self.sample}")
+        if self.features == "ehs" and self.buckets.river > EHS_RIVER_BUCKETS:
+            accepted = f"at most {EHS_RIVER_BUCKETS} with features=ehs: river equity has no more values"
+            raise _reject("buckets.river", self.buckets.river, accepted)
         return self
 
 
@@ -95,29 +102,51 @@ class Solver(_Section):
 
     showdown: Literal["exact", "bucket"]
     boards: Literal["members", "medoids"]
-    batch: Count
+    batch: Annotated[int, Field(ge=0)]
+    epoch_length: Annotated[int, Field(ge=0)]
     pot_types: Literal["per_line", "shared"]
+    prune_below: Annotated[float, Field(lt=0)] | None
     checkpoint_minutes: Annotated[float, Field(gt=0)]
     max_core_hours: Annotated[float, Field(gt=0)] | None
     target_exploitability: Annotated[float, Field(gt=0)] | None
+
+    @model_validator(mode="after")
+    def _batch(self) -> Solver:
+        if self.batch == 0 and self.boards == "members":
+            raise _reject("batch", 0, "at least 1; 0, all boards at once, needs solver.boards=medoids")
+        return self
 
 
 class Phase(_Section):
     """One phase of training: a discount schedule run for a number of iterations."""
 
     iterations: Annotated[int, Field(ge=0, le=100_000_000)]
-    schedule: Literal["vanilla", "cfr+", "lcfr", "dcfr", "pcfr+", "pdcfr+", "hs-dcfr"]
+    # Flooring and predicting schedules lose their meaning when boards are sampled.
+    schedule: Literal["vanilla", "lcfr", "dcfr", "dcfr-postflop", "hs-dcfr"]
     # alpha <= 0 silently leaves equilibrium: positive regrets are then forgotten as fast as they come.
-    alpha: Annotated[float, Field(gt=0, le=10)]
-    beta: Annotated[float, Field(ge=-10, le=10)]
-    gamma: Annotated[float, Field(ge=0, le=20)]
+    alpha: Annotated[float, Field(gt=0, le=10)] | None
+    beta: Annotated[float, Field(ge=-10, le=10)] | None
+    gamma: Annotated[float, Field(ge=0, le=20)] | None
+    measurements: Count
+
+    @model_validator(mode="after")
+    def _exponents(self) -> Phase:
+        if self.schedule == "vanilla" and (self.alpha is not None or self.beta is not None):
+            raise _reject("alpha", self.alpha, "null with schedule vanilla, which does not discount regrets")
+        return self
+
+
+Tier = Literal["small", "full", "huge"]
 
 
 class Evaluate(_Section):
     """Tiers of boards over which exploitability is measured."""
 
-    checkpoint_tier: Literal["small", "full", "huge"]
-    final_tier: Literal["small", "full", "huge"]
+    checkpoint_tier: Tier
+    final_tier: Tier
+    street_tier: Tier
+    medoids: bool
+    reach_rule: Literal["max", "total"]
 
 
 class Cluster(_Section):

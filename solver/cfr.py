@@ -1,14 +1,14 @@
 """The CFR kernel: one sweep of a player over every street and board of a game.
 
-A sweep computes the counterfactual values of one player (`own`) against the other's strategy and, in `UPDATE`
-mode, adds the instantaneous regrets to the player's table on the way up. The opponent's average is updated on the
-way down of the same sweep: the reach that a sweep splits over the actions of an opponent node *is* the term that
-the average strategy's numerator gains, own reach times current strategy.
+A sweep computes the counterfactual values of one player (`own`) against the other's strategy and, in
+`UPDATE` mode, adds the instantaneous regrets to the player's table on the way up. The opponent's average is
+updated on the way down of the same sweep: the reach that a sweep splits over the actions of an opponent node
+*is* what the numerator of the average strategy gains, own reach times current strategy.
 
-Rows of the tables are ``[action row, hand]`` per board (`solver.betting_plan`, `solver.deals`). A node whose reach is
-zero is left alone; its clock remembers the iteration up to which its rows are discounted, and the factors of the
-missed iterations are applied when it is next reached. Missed iterations add nothing to regrets or average, so
-this is exact.
+Rows of the tables are ``[action row, hand]`` per board (`solver.betting_plan`, `solver.deals`). A node that
+the other player cannot reach is left alone; its clock remembers the iteration up to which its rows are
+discounted, and the factors of the missed iterations are applied when it is next reached. Missed iterations
+add nothing to regrets or average, so this is exact.
 """
 
 from __future__ import annotations
@@ -19,36 +19,46 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solver.node_kernels import (
+    _accumulate,
+    _add_regrets,
+    _best,
+    _fix_split,
+    _fix_value,
+    _match,
+    _mirror,
+    _mix,
+    _pack,
+    _predict,
+    _predict_nothing,
+    _row_sum,
+    _split_action,
+    _unpack,
+)
 from solver.simd import (
     WIDTH,
     add_lanes_to_rows,
     fused,
     kernel,
-    lane_max,
     lane_sum,
     lanes_to_rows,
-    largest,
     load,
     load_as,
     rows_to_lanes,
     splat,
     store,
-    where_positive,
 )
 from solver.terminals import BLOCK, _card_sums, _fold_values, _rank_sums, _showdown_values
 
 UPDATE, BEST_RESPONSE, EXPECTED = 0, 1, 2
 WHOLE, DOWN, BELOW, UP = 0, 1, 2, 3
-# Below this the sum of a strategy's weights is taken for zero: its reciprocal would overflow float32.
-TINY = 1e-30
 # Bytes of an entry of 16-bit tables.
 PACKED = 2
 
 
 class Layout(NamedTuple):
-    """Everything a sweep reads about a game for one updating player: a `BettingPlan`, `Deals` and both `Side`s.
-
-    `scales` holds per street the probability of a card for two given hands and one over the number of run-outs.
+    """Everything a sweep reads about a game, for one updating player: its `BettingPlan`, the boards of `Deals`,
+    its `Side`, the start of the opponent's, and per street the scales of reach and of all-in values.
     """
 
     streets: NDArray[np.void]
@@ -73,8 +83,8 @@ class Layout(NamedTuple):
     scales: NDArray[np.float64]
 
 
-#: Per node of a table: the units of 16-bit entries (1 otherwise), the last iteration whose discount is applied,
-#: and the start of its fixed strategy in `Tables.locked` (-1 for none).
+#: State of a node on a board: the units of 16-bit entries, the last iteration whose discounts are applied, and
+#: the start of its fixed strategy in `Tables.locked` (-1 for none).
 NODE = np.dtype(
     [
         ("regret_unit", np.float32),
@@ -110,7 +120,7 @@ class Tables(NamedTuple):
 
 
 class Discounts(NamedTuple):
-    """Factors of one iteration: rows positive, negative, average; columns the iteration a row was last seen."""
+    """Factors of one iteration: `since` has rows positive, negative, average, columns the node's clock."""
 
     iteration: int
     since: NDArray[np.float64]
@@ -122,9 +132,10 @@ class Discounts(NamedTuple):
 class Work(NamedTuple):
     """Scratch of one thread.
 
-    `reach`, `value`, `alive` and `totals` hold the rows of every street, from the columns of `starts` on; the last
-    hands of `reach` stay zero and those of `value` are never read. `x`, `y` and `sums` belong to
-    `solver.terminals`; `lanes` holds the offsets of the reach, showdown and fold rows of each lane.
+    `reach`, `value`, `alive` and `totals` hold the rows of every street, from the columns of `starts` on; the
+    last hands of `reach` stay zero and those of `value` are never read. `x`, `y` and `sums` belong to
+    `solver.terminals`; `lanes` holds the offsets of the reach, showdown and fold rows of each lane. `cursor`
+    holds, per street, the next board and the end of its siblings.
     """
 
     reach: NDArray[Any]
@@ -142,199 +153,6 @@ class Work(NamedTuple):
     pays: NDArray[Any]
     mask: NDArray[Any]
     cursor: NDArray[np.int64]
-
-
-@kernel
-def _match(
-    table: Any, start: int, actions: int, pad: int, reach: Any, row: int, scale: Any, even: Any
-) -> None:
-    """Regret matching of one node, folded with the reach of its player.
-
-    ``reach * strategy[a] = max(table[a], 0) * scale + even``: scale is reach over the sum of positive entries,
-    even is reach over the number of actions where that sum is zero.
-    """
-    zero = splat(scale, 0.0)
-    tiny = splat(scale, TINY)
-    share = splat(scale, 1.0 / actions)
-    for h in range(0, pad, WIDTH):
-        total = largest(load(table, start + h), zero)
-        for a in range(1, actions):
-            total = total + largest(load(table, start + a * pad + h), zero)
-        here = load(reach, row + h)
-        store(scale, h, where_positive(total - tiny, here / total, zero))
-        store(even, h, where_positive(total - tiny, zero, here * share))
-
-
-@kernel
-def _split_action(table: Any, start: int, pad: int, scale: Any, even: Any, reach: Any, row: int) -> float:
-    """Reach of one action into its row; returns its sum."""
-    zero = splat(scale, 0.0)
-    total = zero
-    for h in range(0, pad, WIDTH):
-        part = fused(largest(load(table, start + h), zero), load(scale, h), load(even, h))
-        store(reach, row + h, part)
-        total = total + part
-    return lane_sum(total)
-
-
-@kernel
-def _accumulate(
-    average: Any,
-    start: int,
-    actions: int,
-    pad: int,
-    reach: Any,
-    base: int,
-    rows: Any,
-    first: int,
-    keep: float,
-) -> None:
-    """Add the reach rows of a node's actions to its average, kept by the factor `keep`."""
-    kept = splat(reach, keep)
-    for a in range(actions):
-        row = base + np.int64(rows[first + a]) * pad
-        at = start + a * pad
-        for h in range(0, pad, WIDTH):
-            store(average, at + h, fused(kept, load(average, at + h), load(reach, row + h)))
-
-
-@kernel
-def _unpack(table: Any, start: int, size: int, unit: float, fresh: Any) -> None:
-    """Read 16-bit integers in units of `unit`."""
-    factor = splat(fresh, unit)
-    for h in range(0, size, WIDTH):
-        store(fresh, h, load_as(table, start + h, fresh) * factor)
-
-
-@kernel
-def _pack(table: Any, start: int, size: int, fresh: Any, top: float) -> float:
-    """Write 16-bit integers, the largest of which is `top`; returns their unit."""
-    most = splat(fresh, 0.0)
-    for h in range(0, size, WIDTH):
-        value = load(fresh, h)
-        most = largest(most, largest(value, splat(fresh, 0.0) - value))
-    unit = lane_max(most) / top
-    factor = splat(fresh, 1.0 / unit if unit > 0.0 else 0.0)
-    for h in range(0, size, WIDTH):
-        store(table, start + h, load(fresh, h) * factor)
-    return unit
-
-
-@kernel
-def _mix(
-    table: Any, start: int, actions: int, pad: int, value: Any, base: int, rows: Any, first: int, out: Any
-) -> None:
-    """Value of a node under the matched strategy of `table`."""
-    zero = splat(out, 0.0)
-    tiny = splat(out, TINY)
-    share = splat(out, 1.0 / actions)
-    for h in range(0, pad, WIDTH):
-        total = zero
-        mixed = zero
-        plain = zero
-        for a in range(actions):
-            weight = largest(load(table, start + a * pad + h), zero)
-            v = load(value, base + np.int64(rows[first + a]) * pad + h)
-            total = total + weight
-            mixed = fused(weight, v, mixed)
-            plain = plain + v
-        store(out, h, where_positive(total - tiny, mixed / total, plain * share))
-
-
-@kernel
-def _best(actions: int, pad: int, value: Any, base: int, rows: Any, first: int, out: Any) -> None:
-    """Value of a node when every hand takes its best action."""
-    for h in range(0, pad, WIDTH):
-        best = load(value, base + np.int64(rows[first]) * pad + h)
-        for a in range(1, actions):
-            best = largest(best, load(value, base + np.int64(rows[first + a]) * pad + h))
-        store(out, h, best)
-
-
-@kernel
-def _add_regrets(
-    regret: Any,
-    start: int,
-    actions: int,
-    pad: int,
-    value: Any,
-    base: int,
-    rows: Any,
-    first: int,
-    node_value: Any,
-    positive: float,
-    negative: float,
-    floor: float,
-) -> None:
-    """Discount a node's regrets and add the instantaneous ones."""
-    up = splat(node_value, positive)
-    down = splat(node_value, negative)
-    lowest = splat(node_value, floor)
-    for a in range(actions):
-        row = base + np.int64(rows[first + a]) * pad
-        at = start + a * pad
-        for h in range(0, pad, WIDTH):
-            old = load(regret, at + h)
-            gain = load(value, row + h) - load(node_value, h)
-            store(regret, at + h, largest(fused(old, where_positive(old, up, down), gain), lowest))
-
-
-@kernel
-def _predict(
-    regret: Any,
-    source: Any,
-    start: int,
-    actions: int,
-    pad: int,
-    value: Any,
-    base: int,
-    rows: Any,
-    first: int,
-    node_value: Any,
-    prediction: float,
-) -> None:
-    """Regrets that the next iteration would have if the last instantaneous ones came again."""
-    again = splat(node_value, prediction)
-    for a in range(actions):
-        row = base + np.int64(rows[first + a]) * pad
-        at = start + a * pad
-        for h in range(0, pad, WIDTH):
-            gain = load(value, row + h) - load(node_value, h)
-            store(source, at + h, fused(load(regret, at + h), again, gain))
-
-
-@kernel
-def _fix_split(
-    locked: Any, lock: int, actions: int, pad: int, reach: Any, row: int, base: int, rows: Any, first: int
-) -> None:
-    """Give locked hands their fixed strategy."""
-    for h in range(pad):
-        if locked[lock + h] >= 0.0:
-            for a in range(actions):
-                reach[base + np.int64(rows[first + a]) * pad + h] = (
-                    reach[row + h] * locked[lock + a * pad + h]
-                )
-
-
-@kernel
-def _fix_value(
-    locked: Any, lock: int, actions: int, pad: int, value: Any, base: int, rows: Any, first: int, out: Any
-) -> None:
-    """Value of locked hands under their fixed strategy."""
-    for h in range(pad):
-        if locked[lock + h] >= 0.0:
-            total = 0.0
-            for a in range(actions):
-                total += value[base + np.int64(rows[first + a]) * pad + h] * locked[lock + a * pad + h]
-            out[h] = total
-
-
-@kernel
-def _row_sum(row: Any, start: int, pad: int) -> float:
-    total = load(row, start)
-    for h in range(WIDTH, pad, WIDTH):
-        total = total + load(row, start + h)
-    return lane_sum(total)
 
 
 @kernel
@@ -450,25 +268,6 @@ def _ascend(game: Any, s: int, b: int, tables: Any, discounts: Any, mode: int, w
 
 
 @kernel
-def _mirror(table: Any, start: int, actions: int, pad: int, mirrors: Any, first: int, end: int) -> None:
-    """Make hands that equivalent suits turn into one another exactly equal."""
-    for a in range(actions):
-        row = start + a * pad
-        for k in range(first, end):
-            table[row + mirrors[k].target] = table[row + mirrors[k].source]
-
-
-@kernel
-def _predict_nothing(regret: Any, source: Any, start: int, size: int, discounts: Any, node: Any) -> None:
-    """What a predictive update does when all values are zero."""
-    keep = discounts.since[0, node.regret_clock]
-    node.regret_clock = discounts.iteration
-    for h in range(start, start + size):
-        regret[h] = regret[h] * keep
-        source[h] = regret[h] * discounts.prediction
-
-
-@kernel
 def _gather_lanes(game: Any, s: int, b: int, work: Any) -> tuple[int, int, int]:
     """List the lanes whose reach is not zero, each section filled up to full vectors; returns their ends."""
     street = game.streets[s]
@@ -581,7 +380,7 @@ def _allins(game: Any, s: int, b: int, work: Any) -> None:
 
 @kernel
 def _enter(game: Any, s: int, b: int, weights: Any, above: Any, work: Any) -> None:
-    """The opponent's reach on a board: its range at the root, else that of its parent's exits (in `above`)."""
+    """The opponent's reach on a board: its range at the root, else what left the parent, kept in `above`."""
     side = game.opp_boards[b]
     pad = np.int64(side.pad)
     base, live = work.starts[s, 0], work.starts[s, 2]
@@ -617,7 +416,7 @@ def _enter(game: Any, s: int, b: int, weights: Any, above: Any, work: Any) -> No
 
 @kernel
 def _leave(game: Any, s: int, b: int, totals: Any, start: int, work: Any) -> None:
-    """Add the values of a board to its parent's totals: as it is, and once per exchange that it stands for."""
+    """Add a board's values to its parent's totals: as they are, and for each exchange it stands for."""
     side, parent = game.own_boards[b], game.own_boards[game.boards[b].parent]
     pad, parent_pad = np.int64(side.pad), np.int64(parent.pad)
     base, live = work.starts[s, 1], work.starts[s, 2]
@@ -699,11 +498,11 @@ def _sweep(
 ) -> None:
     """Sweep the boards of a game depth first: down each board, its children, its terminals, and up again.
 
-    Where `path` names a board of a street (-1 elsewhere) only that one is visited, and its rows are left in `work`.
+    Where `path` names a board of a street (-1 elsewhere) only that one is visited, and its rows stay in `work`.
 
-    Phases let threads share a sweep: `DOWN` the root, every thread its `BELOW` (with the root's rows in `above`),
-    then `UP` to the root. The root's boards form groups with totals of their own, which are added up in order, so
-    that the result does not depend on the number of threads.
+    Phases let threads share a sweep: `DOWN` the root, every thread its part `BELOW` (the root's rows are in
+    `above`), then `UP` to the root. The root's boards form groups with totals of their own, which are added up
+    in order, so that the result does not depend on the number of threads.
     """
     bottom = 1 if phase == BELOW else 0
     s = bottom
@@ -784,7 +583,7 @@ def _run(
     above: Any,
     work: Any,
 ) -> None:
-    """One round of sweeps per row of `factors` (positive, negative, strategy, prediction), counted from `iteration`."""
+    """Rounds of sweeps from `iteration` on, one per row of `factors`: positive, negative, strategy, prediction."""
     for k in range(len(factors)):
         t = iteration + k
         if mode == UPDATE and (phase == WHOLE or (phase == DOWN and first_player == 0)):

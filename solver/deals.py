@@ -1,12 +1,13 @@
 """Hands and boards of a game, street by street, with equivalent suits dealt once.
 
-Two suits are equivalent on a board when exchanging them changes neither the board nor either range. Of the cards
-that equivalent suits would bring, only the lowest suit's are dealt; the values of the others are those of the
-dealt card with the two suits exchanged, for both players at once. This needs strategies that treat equivalent
-suits exactly alike; as rounding would break ties between them, hands copy the regrets of their mirror image.
+Two suits are equivalent on a board when exchanging them changes neither the board nor either range. Of the
+cards that equivalent suits would bring, only the lowest suit's are dealt; the values of the others are those
+of the dealt card with the two suits exchanged, for both players at once. This needs strategies that treat
+equivalent suits exactly alike; as rounding would break ties between them, hands copy the regrets of their
+mirror image.
 
-Every board keeps only the hands it leaves possible. Numbers are held as a struct of arrays per street: arrays
-indexed by board, or by hand with a start per board.
+Every board keeps only the hands it leaves possible. What belongs to boards and hands is held in arrays of
+records, with the start of each board's part.
 """
 
 from __future__ import annotations

@@ -52,8 +52,8 @@ class NodeValues:
     reach
         Per player, weight of each hand at the node: its range times its own strategy on the way.
     values
-        Per player, counterfactual value of each hand: sum over the opponent's hands of reach times payoff, which is
-        relative to the start of the hand and over an even split of the dead money.
+        Per player, counterfactual value of each hand: sum over the opponent's hands of reach times payoff,
+        since the start of the hand and over an even split of the dead money.
     action_values
         The same for each action of the player to act, ``[action, hand]``.
     strategy
@@ -197,7 +197,7 @@ class CfrEngine:
         return float(self.game.weights[0] @ self.compatible(0, self.game.weights[1]))
 
     def compatible(self, player: int, reach: Floats, board: int = 0) -> Floats:
-        """For each of a player's hands on a board, the opponent's reach over hands that share no card with it."""
+        """For each of a player's hands on a board, the opponent's reach over hands without common cards."""
         mine, theirs = self._cards(player, board), self._cards(1 - player, board)
         by_card = np.zeros(64)
         for column in range(2):
@@ -223,7 +223,7 @@ class CfrEngine:
         return self._matched(self._rows(self.tables[player].source, node, board), node, board)
 
     def regrets(self, node: int, board: int = 0) -> Floats:
-        """Cumulative regrets at a node, ``[action, hand of the board]``, discounted up to the last iteration."""
+        """Regrets at a node after the last iteration, ``[action, hand of the board]``."""
         tables = self.tables[int(self.tree.player[node])]
         state = tables.nodes[self._slot(node, board)[0]]
         stored = self._rows(tables.regret, node, board).astype(np.float64) * float(state["regret_unit"])
@@ -299,7 +299,7 @@ class CfrEngine:
             self.tables[int(self.tree.player[node])].nodes["lock"][slot] = -1
 
     def locked(self, node: int, board: int) -> Floats | None:
-        """Fixed strategy at a node, ``[action, hand of the board]``, negative for free hands; None without locks."""
+        """Fixed strategy at a node, ``[action, hand of the board]``, negative for free hands; None for no lock."""
         player = int(self.tree.player[node])
         tables = self.tables[player]
         start = int(tables.nodes["lock"][self._slot(node, board)[0]])

@@ -1,8 +1,8 @@
 """Fold and showdown values on one board, many terminals at a time.
 
-All terminals of a board share the hands, their order and their blockers, so they are evaluated together: reach
-is held as ``[hand, lane]`` with one terminal per lane, and the lanes fill the vector registers. With r the
-opponent's reach, the sums over the opponent hands that share no card with the own hand (a, b) are
+All terminals of a board share the hands, their order and their blockers, so they are evaluated together:
+reach is held as ``[hand, lane]`` with one terminal per lane, and the lanes fill the vector registers. With r
+the opponent's reach, the sums over the opponent hands that share no card with the own hand (a, b) are
 
     all      C = sum r - r(a) - r(b) [+ r(ab)]         r(c) the reach of the opponent hands that hold card c
     weaker   W = the same, over the hands added so far when hands are added in order of strength

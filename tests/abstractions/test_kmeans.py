@@ -133,12 +133,16 @@ def test_weights_count_like_repeated_points() -> None:
 
 
 def test_cost_is_that_of_scikit_learn_within_a_hundredth() -> None:
-    points = potentials(20_000)
+    # One start ends a percent or so from another in either program, so means over three are compared.
+    points = potentials(10_000)
     weights = np.random.default_rng(6).integers(1, 25, len(points))
     for k in (20, 200):
-        ours = kmeans(points, k, np.random.default_rng(0), weights=weights).cost
-        yardstick = KMeans(k, n_init=1, random_state=0).fit(points, sample_weight=weights).inertia_
-        assert ours <= 1.01 * yardstick
+        ours = [kmeans(points, k, np.random.default_rng(seed), weights=weights).cost for seed in range(3)]
+        yardstick = [
+            KMeans(k, n_init=1, random_state=seed).fit(points, sample_weight=weights).inertia_
+            for seed in range(3)
+        ]
+        assert np.mean(ours) <= 1.01 * np.mean(yardstick)
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,8 @@ MISTAKES = [
     ),
     ("solver.showdown=maybe", "solver.showdown: 'maybe' is not accepted: 'exact' or 'bucket'"),
     ("dcfr.alpha=0", "dcfr.alpha: 0 is not accepted: greater than 0"),
+    ("dcfr.schedule=cfr+", "dcfr.schedule: 'cfr+' is not accepted"),
+    ("solver.batch=0", "solver.batch: 0 is not accepted: at least 1"),
     ("lcfr.iterations=-1", "lcfr.iterations: -1 is not accepted"),
     ("cluster.num_cpus=0", "cluster.num_cpus: 0 is not accepted"),
     ("cluster.address=auto", "cluster.address: 'auto' is not accepted: null unless cluster=ray"),
@@ -107,6 +109,14 @@ def test_more_buckets_than_sampled_points_are_refused() -> None:
         UserError, match=r"abstraction\.buckets\.flop: 5000 .* at most abstraction\.sample, 2000"
     ):
         compose_config(["+preset=accurate", "abstraction.sample=2000"])
+
+
+def test_river_equity_alone_cannot_make_two_thousand_buckets() -> None:
+    with pytest.raises(
+        UserError, match=r"abstraction\.buckets\.river: 2000 .* at most 1900 with features=ehs"
+    ):
+        compose_config(["+preset=standard", "abstraction.features=ehs"])
+    assert compose_config(["+preset=standard", "abstraction.features=ehs", "abstraction.buckets.river=1900"])
 
 
 def test_a_sweep_is_checked_job_by_job_before_it_starts() -> None:

@@ -1,0 +1,229 @@
+"""Boards over which blueprints are evaluated, and the evaluation of a blueprint spread over the cluster.
+
+A tier is a fixed stratified sample of real boards: flops of the textures by weight, and for each a few
+turns with a few rivers each. Everything is dealt from fixed seeds, so that all runs with the same textures
+are measured on the same boards. The best responder of a tier plays the game that deals only these boards:
+on the flop it may foresee which turns can come, on the turn which rivers. With few run-outs it therefore
+wins more than against the same blueprint in hold'em, and a tier is to be compared with itself only. The
+medoid game has no such surplus: its few boards are the game.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstractions.buckets import BucketSource
+from abstractions.isomorphism import canonical_boards
+from abstractions.textures import Textures, medoid_boards
+from pipelines.cluster import Cluster
+from pipelines.fleet import BatchBuckets, street_buckets
+from solver.blueprint_evaluation import (
+    RESPONSES,
+    Blueprint,
+    BlueprintValue,
+    Evaluation,
+    FlopBoards,
+    FlopEvaluator,
+    group_boards,
+)
+from solver.blueprint_tables import TableLayout
+from solver.pot_types import PotTypes
+from solver.preflop import NUM_DEALS
+from solver.trunk import Floats
+
+_SEED = 7_041_776
+_TASKS_PER_CORE = 4
+
+
+@dataclass(frozen=True)
+class Tier:
+    """How many boards are dealt.
+
+    Attributes
+    ----------
+    flops
+        Flops in all; every texture has at least one when they are at least as many as the textures.
+    turns, rivers
+        Turn cards of each flop, river cards of each turn.
+    """
+
+    flops: int
+    turns: int
+    rivers: int
+
+    @property
+    def boards(self) -> int:
+        """Full boards of the tier."""
+        return self.flops * self.turns * self.rivers
+
+
+TIERS = {"small": Tier(24, 5, 5), "full": Tier(48, 8, 8), "huge": Tier(200, 14, 14)}
+
+Boards = tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.int16]]
+
+
+def tier_boards(textures: Textures, tier: Tier) -> Boards:
+    """Boards, weights and textures of a tier.
+
+    Flops are a systematic sample by weight in order of texture: each has the same weight, and each texture
+    its share of them up to rounding.
+    """
+    flops = canonical_boards(3)
+    order = np.argsort(textures.texture_of_flop, kind="stable")
+    cumulated = np.cumsum(flops.weights[order].astype(np.float64))
+    rng = np.random.default_rng(np.random.SeedSequence(_SEED, spawn_key=(tier.flops,)))
+    points = (np.arange(tier.flops) + rng.random()) / tier.flops * cumulated[-1]
+    chosen = order[np.minimum(np.searchsorted(cumulated, points, side="right"), len(order) - 1)]
+    boards = np.empty((tier.boards, 5), dtype=np.uint8)
+    row = 0
+    # A flop that is drawn twice gets run-outs of its own each time.
+    for number, flop in enumerate(chosen):
+        deck = np.random.default_rng(np.random.SeedSequence(_SEED, spawn_key=(int(flop), number)))
+        rest = np.setdiff1d(np.arange(52), flops.boards[flop])
+        for turn in deck.choice(rest, tier.turns, replace=False):
+            for river in deck.choice(rest[rest != turn], tier.rivers, replace=False):
+                boards[row] = [*flops.boards[flop], turn, river]
+                row += 1
+    owners = np.repeat(textures.texture_of_flop[chosen], tier.turns * tier.rivers)
+    # Deals keep their suits: were turns renamed to the first suit that fits, the responder would know it.
+    distinct, first, counts = np.unique(boards, axis=0, return_index=True, return_counts=True)
+    return distinct, counts.astype(np.float64), owners[first].astype(np.int16)
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluationBoards:
+    """Full boards by flop, with the buckets of all hands on flop, turn and river of each."""
+
+    flops: tuple[FlopBoards, ...]
+    buckets: tuple[NDArray[np.uint16], ...]
+
+    @classmethod
+    def build(cls, boards: Boards, source: BucketSource) -> EvaluationBoards:
+        """Group boards by flop and look up their buckets."""
+        flops = tuple(group_boards(*boards))
+        return cls(flops, tuple(street_buckets(source, flop.boards) for flop in flops))
+
+    @property
+    def num_boards(self) -> int:
+        """Full boards in all."""
+        return sum(len(flop.boards) for flop in self.flops)
+
+
+def evaluation_boards(name: str, textures: Textures, source: BucketSource, covered: str) -> EvaluationBoards:
+    """The boards of tier `name`, or of the medoid game where the name is ``medoids``.
+
+    Parameters
+    ----------
+    covered
+        Boards that have buckets: ``all`` or ``medoids``. In the latter case the medoid game is every tier.
+    """
+    if name not in (*TIERS, "medoids"):
+        raise ValueError(f"tier {name!r} is unknown; accepted: {', '.join(TIERS)}, medoids")
+    if name == "medoids" or covered == "medoids":
+        boards, weights, owners = medoid_boards(textures)
+        return EvaluationBoards.build((boards, weights.astype(np.float64), owners), source)
+    return EvaluationBoards.build(tier_boards(textures, TIERS[name]), source)
+
+
+@dataclass(frozen=True, eq=False)
+class _Postflop:
+    """What the tasks of one evaluation share."""
+
+    layout: TableLayout
+    pots: PotTypes
+    table: NDArray[np.float32]
+    reach: tuple[Floats, Floats]
+    responses: tuple[tuple[bool, bool, bool], ...]
+
+
+_Flops = Sequence[tuple[FlopBoards, NDArray[np.uint16]]]
+
+
+def _flop_values(flops: _Flops, shared: _Postflop) -> Floats:
+    """Values of every flop line on some flops, ``[flop, seat, response, line, class]``."""
+    # Copies, because what Ray delivers is read-only, for which the kernels would be compiled once more.
+    layout, table, reach = copy.deepcopy((shared.layout, shared.table, shared.reach))
+    bucketing = BatchBuckets(layout.num_buckets)
+    evaluator = FlopEvaluator(layout, shared.pots, bucketing, table.dtype)
+    values = []
+    for flop, buckets in flops:
+        here = FlopBoards(flop.boards.copy(), flop.weights.copy(), flop.texture)
+        bucketing.load(here.boards, np.full(len(here.boards), here.texture), buckets)
+        values.append(
+            [
+                [
+                    evaluator.class_values(table, here, reach[1 - seat], seat, best)
+                    for best in shared.responses
+                ]
+                for seat in range(2)
+            ]
+        )
+    return np.array(values)
+
+
+Progress = Callable[[int, int], None]
+
+
+def evaluate_blueprint(
+    blueprint: Blueprint,
+    boards: EvaluationBoards,
+    cluster: Cluster,
+    *,
+    by_street: bool = False,
+    progress: Progress | None = None,
+) -> BlueprintValue:
+    """Evaluate a blueprint over boards, flops spread over the cluster and added in a fixed order.
+
+    Parameters
+    ----------
+    by_street
+        Whether to split the loss after the flop by street, which doubles the work.
+    progress
+        Called with the number of finished tasks and of all.
+    """
+    evaluation = Evaluation(blueprint, by_street=by_street)
+    return evaluation.result(_line_values(blueprint, tuple(evaluation.responses), boards, cluster, progress))
+
+
+def exploitability(blueprint: Blueprint, boards: EvaluationBoards, cluster: Cluster) -> float:
+    """Exploitability of a blueprint over boards in mbb/hand, as cheaply as possible.
+
+    Without rake the players win nothing from each other on balance, so that the best responses tell all.
+    """
+    game = blueprint.game
+    if game.preflop.config.rake > 0:
+        return evaluate_blueprint(blueprint, boards, cluster).exploitability
+    values = _line_values(blueprint, RESPONSES[-1:], boards, cluster)
+    won = [game.values(blueprint.preflop, seat, values[seat, 0], best=True)[0].sum() for seat in range(2)]
+    return float(won[0] + won[1]) / 2 * 1000 / game.preflop.config.big_blind / NUM_DEALS
+
+
+def _line_values(
+    blueprint: Blueprint,
+    responses: tuple[tuple[bool, bool, bool], ...],
+    boards: EvaluationBoards,
+    cluster: Cluster,
+    progress: Progress | None = None,
+) -> Floats:
+    """Values of every flop line over all flops, ``[seat, response, line, class]``."""
+    game = blueprint.game
+    reach = game.reach(blueprint.preflop, 0), game.reach(blueprint.preflop, 1)
+    shared = _Postflop(blueprint.layout, blueprint.pots, blueprint.table, reach, responses)
+    pairs = list(zip(boards.flops, boards.buckets))
+    size = max(1, len(pairs) // (_TASKS_PER_CORE * cluster.num_cpus))
+    items = [pairs[start : start + size] for start in range(0, len(pairs), size)]
+    parts: list[Floats] = [np.empty(0)] * len(items)
+    for done, (position, part) in enumerate(cluster.stream(_flop_values, items, shared=shared)):
+        parts[position] = part
+        if progress is not None:
+            progress(done + 1, len(items))
+    values = np.concatenate(parts)
+    total = values[0]
+    for flop in values[1:]:
+        total = total + flop
+    return total

@@ -1,0 +1,414 @@
+"""The shards of the blueprint trainer on hosts: one Ray actor per core, or one object in this process.
+
+Tables never move. A host is sent the boards of an iteration with the buckets of their hands (once, for the
+first seat) and the opponent's reach of its lines, and answers with values by board, line and hand class. How
+many hosts there are changes nothing in the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstractions.buckets import BucketSource, board_buckets
+from abstractions.cards import NUM_CLASSES
+from pipelines.cluster import Cluster, RayCluster
+from solver.blueprint_boards import STREET_CARDS, BoardBatch
+from solver.blueprint_trainer import Answer, LocalFleet, ShardSpec
+from solver.pot_types import PotTypes
+from solver.public_tree import PublicTree
+from solver.schedules import Schedule
+from solver.shard import Shard
+
+Arrays = dict[str, NDArray[Any]]
+RowsByKey = dict[tuple[int, int, int], NDArray[Any]]
+
+
+class ShardsLostError(RuntimeError):
+    """A host or its node died: its tables are gone, and all hosts have to start again from a checkpoint."""
+
+
+@dataclass(frozen=True, eq=False)
+class Postflop:
+    """What every host knows: the betting after the flop, the sizes of the tables, how showdowns are valued.
+
+    Attributes
+    ----------
+    tree, pots
+        The game's tree and its pot types.
+    num_buckets
+        Buckets of flop, turn and river.
+    river_equity
+        Equity of river bucket against river bucket; None: showdowns by hand.
+    """
+
+    tree: PublicTree
+    pots: PotTypes
+    num_buckets: tuple[int, int, int]
+    river_equity: NDArray[Any] | None = None
+
+    @property
+    def num_lines(self) -> int:
+        """Flop lines of the game."""
+        return sum(len(members) for members in self.pots.members)
+
+
+def street_buckets(source: BucketSource, boards: NDArray[np.uint8]) -> NDArray[np.uint16]:
+    """Bucket of every combo on flop, turn and river of full boards, uint16 [board, street, 1326]."""
+    return np.stack([board_buckets(source, boards[:, :cards]) for cards in STREET_CARDS], axis=1)
+
+
+class BatchBuckets:
+    """The solver's `Bucketing` for the boards it was told about last."""
+
+    def __init__(self, num_buckets: tuple[int, int, int]) -> None:
+        self.num_buckets = num_buckets
+        self._rows: dict[tuple[bytes, int], NDArray[np.uint16]] = {}
+
+    def load(self, boards: NDArray[np.uint8], textures: NDArray[Any], buckets: NDArray[np.uint16]) -> None:
+        """Know the `street_buckets` of some boards, and no others."""
+        self._rows = {
+            (bytes(board[:cards]), int(texture)): buckets[b, street]
+            for b, (board, texture) in enumerate(zip(boards, textures))
+            for street, cards in enumerate(STREET_CARDS)
+        }
+
+    def buckets(self, board: NDArray[np.uint8], texture: int) -> NDArray[np.integer]:
+        """Bucket of every combo on a board of 3, 4 or 5 cards as dealt."""
+        return self._rows[bytes(board), int(texture)]
+
+
+class ShardHost:
+    """One shard and the buckets of the boards it is sweeping."""
+
+    def __init__(self, postflop: Postflop, spec: ShardSpec) -> None:
+        self._bucketing = BatchBuckets(postflop.num_buckets)
+        self._num_lines = postflop.num_lines
+        self._shard = Shard(
+            postflop.tree,
+            postflop.pots,
+            spec.types,
+            self._bucketing,
+            textures=spec.textures,
+            river_equity=postflop.river_equity,
+        )
+        self._fleet = LocalFleet([self._shard])
+        self._batch: BoardBatch | None = None
+
+    def begin_phase(self, first_epoch: int, schedule: Schedule) -> None:
+        """Discount by a schedule from an epoch on, with a fresh average."""
+        self._fleet.begin_phase(first_epoch, schedule)
+
+    def load(self, batch: BoardBatch, buckets: NDArray[np.uint16]) -> None:
+        """Take the boards of the sweeps to come."""
+        # What Ray delivers is read-only, for which the kernels would be compiled once more.
+        self._batch = BoardBatch(batch.boards.copy(), batch.weights.copy(), batch.textures.copy())
+        self._bucketing.load(batch.boards, batch.textures, buckets)
+
+    def sweep(
+        self,
+        seat: int,
+        boards: tuple[BoardBatch, NDArray[np.uint16]] | None,
+        reach: NDArray[np.float32],
+        epoch: int,
+        prune_below: float | None,
+    ) -> NDArray[np.float64]:
+        """Train a seat on the boards given now, or on the last ones; `reach` is that of the shard's lines."""
+        if boards is not None:
+            self.load(*boards)
+        if self._batch is None:
+            raise ValueError("a host sweeps boards that it was sent: none so far")
+        whole = np.zeros((self._num_lines, NUM_CLASSES), dtype=np.float32)
+        whole[list(self._shard.lines)] = reach
+        return self._shard.sweep(seat, self._batch, whole, epoch, prune_below=prune_below)
+
+    def rows(self, table: str, epoch: int) -> RowsByKey:
+        """See `solver.blueprint_trainer.Fleet.rows`."""
+        return self._fleet.rows(table, epoch)
+
+    def state(self) -> Arrays:
+        """The tables of the shard."""
+        return self._fleet.state()
+
+    def restore(self, state: Arrays) -> None:
+        """Continue from a saved state that has this shard's tables."""
+        self._fleet.restore(state)
+
+
+class Hosts(Protocol):
+    """Some `ShardHost`s and a way to call them all."""
+
+    def call(self, method: str, arguments: Sequence[tuple[Any, ...] | None]) -> list[Any]:
+        """Call a method of every host with its arguments (None: leave the host alone), all at a time."""
+        ...
+
+    def close(self) -> None:
+        """Let the hosts go."""
+        ...
+
+
+class InProcessHosts:
+    """Hosts as plain objects."""
+
+    def __init__(self, postflop: Postflop, specs: Sequence[ShardSpec]) -> None:
+        self._hosts = [ShardHost(postflop, spec) for spec in specs]
+
+    def call(self, method: str, arguments: Sequence[tuple[Any, ...] | None]) -> list[Any]:
+        """See `Hosts.call`."""
+        return [
+            None if given is None else getattr(host, method)(*given)
+            for host, given in zip(self._hosts, arguments)
+        ]
+
+    def close(self) -> None:
+        """See `Hosts.close`."""
+        self._hosts = []
+
+
+class RayHosts:
+    """Hosts as Ray actors, spread over the nodes; a lost one is raised, for its tables went with it."""
+
+    def __init__(self, postflop: Postflop, specs: Sequence[ShardSpec]) -> None:
+        import ray
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        # Ray's default for actors: a core to be placed, none to run. So tasks of the driver find room beside
+        # them (the hosts wait while it measures), and a cluster that lost a node can still hold all hosts. As
+        # they hold no core, Ray's own strategies may pile them up on one node: places are given out here.
+        host = ray.remote(ShardHost)
+        shared = ray.put(postflop)
+        cores = {
+            node["NodeID"]: float(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]
+        }
+        self.actors = [
+            host.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=True)).remote(
+                shared, spec
+            )
+            for node, spec in zip(spread(cores, len(specs)), specs)
+        ]
+
+    def call(self, method: str, arguments: Sequence[tuple[Any, ...] | None]) -> list[Any]:
+        """See `Hosts.call`."""
+        import ray
+        from ray import exceptions
+
+        under_way = {
+            k: getattr(actor, method).remote(*given)
+            for k, (actor, given) in enumerate(zip(self.actors, arguments))
+            if given is not None
+        }
+        try:
+            results = dict(zip(under_way, ray.get(list(under_way.values()))))
+        except (
+            exceptions.RayActorError,
+            exceptions.ObjectLostError,
+            exceptions.WorkerCrashedError,
+            exceptions.NodeDiedError,
+            exceptions.RaySystemError,
+        ) as error:
+            raise ShardsLostError(f"a shard host was lost ({type(error).__name__})") from error
+        return [results.get(k) for k in range(len(self.actors))]
+
+    def close(self) -> None:
+        """See `Hosts.close`."""
+        import ray
+
+        for actor in self.actors:
+            ray.kill(actor)
+        self.actors = []
+
+
+@dataclass
+class Traffic:
+    """Messages to and from the hosts during sweeps, and their bytes of arrays."""
+
+    iterations: int = 0
+    messages: int = 0
+    sent: int = 0
+    received: int = 0
+
+    def figures(self) -> dict[str, float]:
+        """Per iteration: messages, and kilobytes each way."""
+        count = max(self.iterations, 1)
+        return {
+            "messages_per_iteration": self.messages / count,
+            "sent_kb_per_iteration": self.sent / count / 1024,
+            "received_kb_per_iteration": self.received / count / 1024,
+        }
+
+
+class HostFleet:
+    """The trainer's `Fleet` on hosts.
+
+    Parameters
+    ----------
+    postflop
+        What the hosts share.
+    specs
+        What each host owns.
+    source
+        Buckets of all boards.
+    hosts
+        The hosts, one per spec.
+    """
+
+    def __init__(
+        self, postflop: Postflop, specs: Sequence[ShardSpec], source: BucketSource, hosts: Hosts
+    ) -> None:
+        self.specs = list(specs)
+        self.traffic = Traffic()
+        self.hosts = hosts
+        self._source = source
+        self._lines = [
+            tuple(sorted(line for kind in spec.types for line in postflop.pots.members[kind]))
+            for spec in specs
+        ]
+        self._batch: BoardBatch | None = None
+
+    def begin_phase(self, first_epoch: int, schedule: Schedule) -> None:
+        """See `Fleet.begin_phase`."""
+        self.hosts.call("begin_phase", [(first_epoch, schedule)] * len(self.specs))
+
+    def sweep(
+        self,
+        seat: int,
+        batch: BoardBatch,
+        reach: NDArray[np.float32],
+        epoch: int,
+        prune_below: float | None = None,
+    ) -> list[Answer]:
+        """See `Fleet.sweep`."""
+        news = batch is not self._batch
+        buckets = street_buckets(self._source, batch.boards) if news else None
+        swept = [
+            np.ones(len(batch), dtype=np.bool_)
+            if spec.textures is None
+            else np.isin(batch.textures, spec.textures)
+            for spec in self.specs
+        ]
+        arguments: list[tuple[Any, ...] | None] = []
+        for lines, mine in zip(self._lines, swept):
+            if not mine.any():
+                arguments.append(None)
+                continue
+            boards = None if buckets is None else (batch.select(mine), buckets[mine])
+            arguments.append((seat, boards, reach[list(lines)], epoch, prune_below))
+        values = self.hosts.call("sweep", arguments)
+        self._batch = batch
+        self._count(news, arguments, values)
+        return [
+            (lines, mine, value)
+            for lines, mine, value in zip(self._lines, swept, values)
+            if value is not None
+        ]
+
+    def _count(
+        self, news: bool, arguments: Sequence[tuple[Any, ...] | None], values: Sequence[NDArray | None]
+    ) -> None:
+        traffic = self.traffic
+        traffic.iterations += news
+        for given, value in zip(arguments, values):
+            if given is None or value is None:
+                continue
+            _, boards, reach, _, _ = given
+            traffic.messages += 2
+            traffic.sent += reach.nbytes
+            traffic.received += value.nbytes
+            if boards is not None:
+                batch, buckets = boards
+                traffic.sent += batch.boards.nbytes + batch.weights.nbytes + batch.textures.nbytes
+                traffic.sent += buckets.nbytes
+
+    def rows(self, table: str, epoch: int) -> RowsByKey:
+        """See `Fleet.rows`."""
+        return _joined(self.hosts.call("rows", [(table, epoch)] * len(self.specs)))
+
+    def state(self) -> Arrays:
+        """See `Fleet.state`."""
+        return _joined(self.hosts.call("state", [()] * len(self.specs)))
+
+    def restore(self, state: Arrays) -> None:
+        """See `Fleet.restore`."""
+        self.hosts.call("restore", [({key: state[key] for key in _keys(spec)},) for spec in self.specs])
+
+    def close(self) -> None:
+        """Let the hosts go."""
+        self.hosts.close()
+
+
+def _joined(parts: Sequence[Mapping[Any, NDArray[Any]]]) -> dict[Any, NDArray[Any]]:
+    return {key: array for part in parts for key, array in part.items()}
+
+
+def _keys(spec: ShardSpec) -> list[str]:
+    """Names of a shard's arrays in a trainer's state."""
+    keys = []
+    for texture in (-1,) if spec.textures is None else spec.textures:
+        for street in range(3):
+            keys.append(f"clock/{texture}/{street}")
+            for kind in spec.types:
+                keys += [f"regret/{kind}/{texture}/{street}", f"average/{kind}/{texture}/{street}"]
+    return keys
+
+
+def balanced(costs: Sequence[float], groups: int) -> list[tuple[int, ...]]:
+    """Items in at most so many groups of about equal cost, the longest item first to the least loaded group.
+
+    >>> balanced([7, 1, 3, 3, 2], 2)
+    [(0, 1), (2, 3, 4)]
+    """
+    loads = [0.0] * min(groups, len(costs))
+    members: list[list[int]] = [[] for _ in loads]
+    for item in sorted(range(len(costs)), key=lambda k: (-costs[k], k)):
+        least = loads.index(min(loads))
+        loads[least] += costs[item]
+        members[least].append(item)
+    return [tuple(sorted(group)) for group in members]
+
+
+def spread(cores: Mapping[str, float], hosts: int) -> list[str]:
+    """Node of each host, in proportion to the cores of the nodes.
+
+    >>> spread({"a": 4, "b": 2, "c": 0}, 6)
+    ['a', 'a', 'b', 'a', 'a', 'b']
+    """
+    held = dict.fromkeys(sorted(node for node, count in cores.items() if count > 0), 0)
+    places = []
+    for _ in range(hosts):
+        node = min(held, key=lambda name: (held[name] + 1) / cores[name])
+        held[node] += 1
+        places.append(node)
+    return places
+
+
+def shard_specs(postflop: Postflop, texture_weights: NDArray[Any] | None, hosts: int) -> list[ShardSpec]:
+    """What each of at most `hosts` hosts owns: pot types, or textures when they have tables of their own.
+
+    Parameters
+    ----------
+    texture_weights
+        How often each texture is dealt, in scope ``texture``; None in scope ``global``.
+    """
+    types = tuple(range(len(postflop.pots.templates)))
+    if texture_weights is not None:
+        return [ShardSpec(types, group) for group in balanced(texture_weights.tolist(), hosts)]
+    tree = postflop.tree
+    sizes = [
+        float(tree.subtree_end[root] - root) * len(members)
+        for root, members in zip(postflop.pots.templates, postflop.pots.members)
+    ]
+    return [ShardSpec(group) for group in balanced(sizes, hosts)]
+
+
+def open_fleet(
+    postflop: Postflop, texture_weights: NDArray[Any] | None, source: BucketSource, cluster: Cluster
+) -> HostFleet:
+    """Hosts on a cluster: one per core of it on Ray, one in this process otherwise."""
+    specs = shard_specs(postflop, texture_weights, cluster.num_cpus)
+    on_ray = isinstance(cluster, RayCluster)
+    hosts: Hosts = RayHosts(postflop, specs) if on_ray else InProcessHosts(postflop, specs)
+    return HostFleet(postflop, specs, source, hosts)

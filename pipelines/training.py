@@ -1,0 +1,431 @@
+"""A phase of training: iterations, measurements and checkpoints, and what happens when something dies.
+
+The loop is deterministic: boards come from seeds, measurements from a fixed tier at fixed iterations. Wall
+time only decides when a checkpoint is saved, which changes nothing, and when the budget is spent, which
+ends the phase at the next measurement. After a crash of the driver the same command continues from the last
+checkpoint; after the loss of a host all hosts start again from it and replay the same iterations.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from abstractions.buckets import STREETS
+from abstractions.isomorphism import canonical_boards
+from abstractions.textures import Textures, medoid_boards
+from artifacts.arrow_file import ArrowFile, Column
+from artifacts.bundle import Bundle, sync
+from pipelines.buckets import bucket_counts
+from pipelines.engine import Inputs, StageRun
+from pipelines.evaluation_boards import EvaluationBoards, evaluation_boards, exploitability
+from pipelines.fleet import Arrays, BatchBuckets, HostFleet, Postflop, ShardsLostError, open_fleet
+from pipelines.textures import read_textures
+from solver.blueprint_boards import BoardSampler
+from solver.blueprint_trainer import BlueprintTrainer, Pruning
+from solver.game import GameConfig, StreetSizes
+from solver.pot_types import PotTypes, pot_types
+from solver.schedules import Schedule, schedule
+from solver.trunk import TrunkGame
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Result = TypeVar("Result")
+#: Times that hosts may be lost without a new checkpoint in between.
+MAX_LOSSES = 10
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """What both phases share.
+
+    Attributes
+    ----------
+    game
+        The game.
+    pot_types
+        ``per_line`` or ``shared``.
+    boards
+        ``members``: real boards; ``medoids``: the small game of typical boards.
+    batch, epoch_length
+        Boards per iteration (0: all boards of the medoid game); iterations per discount epoch (0: as many as
+        cover every texture about once).
+    showdown
+        ``exact`` or ``bucket``.
+    tier
+        Boards that exploitability is measured on.
+    prune_below
+        Regret in chips times deals, negative, under which actions are skipped; None: nothing is pruned.
+    seed
+        Of the boards.
+    checkpoint_minutes
+        Time between checkpoints.
+    max_core_hours, target_exploitability
+        End a phase at a measurement when it has cost so much, or when it is this good (mbb/hand).
+    """
+
+    game: GameConfig
+    pot_types: str
+    boards: str
+    batch: int
+    epoch_length: int
+    showdown: str
+    tier: str
+    prune_below: float | None
+    seed: int
+    checkpoint_minutes: float
+    max_core_hours: float | None
+    target_exploitability: float | None
+
+
+@dataclass(frozen=True)
+class PhaseConfig:
+    """A discount schedule for a number of iterations, with so many measurements at equal distances.
+
+    Exponents that are None are the schedule's own.
+    """
+
+    iterations: int
+    schedule: str
+    alpha: float | None
+    beta: float | None
+    gamma: float | None
+    measurements: int
+
+    def rule(self, horizon: int) -> Schedule:
+        """The schedule; `horizon` is the last epoch."""
+        return schedule(self.schedule, self.alpha, self.beta, self.gamma, horizon=max(horizon, 1))
+
+    def marks(self) -> list[int]:
+        """Iterations after which exploitability is measured; the last one is among them.
+
+        >>> PhaseConfig(10, "lcfr", None, None, None, 4).marks()
+        [3, 5, 8, 10]
+        """
+        count = min(self.measurements, self.iterations)
+        return [-(-self.iterations * k // count) for k in range(1, count + 1)]
+
+
+def game_from_config(record: Mapping[str, Any]) -> GameConfig:
+    """The game of a bundle's config."""
+    values = dict(record)
+    for key in ("stacks", "antes", "raise_sizes"):
+        values[key] = tuple(values[key])
+    values["postflop"] = tuple(StreetSizes(**street) for street in values["postflop"])
+    return GameConfig(**values)
+
+
+def read_game(game: GameConfig, preflop_equity: Bundle) -> TrunkGame:
+    """The game with its exact preflop leaves."""
+    table = preflop_equity["equity"]
+    wins, ties, totals = (np.array(table[column]) for column in ("wins", "ties", "totals"))
+    return TrunkGame.build(game, (wins, ties, totals))
+
+
+def all_bucket_counts(buckets: Bundle) -> tuple[int, int, int]:
+    """Buckets of flop, turn and river (of one texture, where buckets belong to textures)."""
+    flop, turn, river = (bucket_counts(buckets, cards) for cards in STREETS)
+    return flop, turn, river
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """A game on an abstraction, ready to be trained."""
+
+    config: TrainingConfig
+    game: TrunkGame
+    pots: PotTypes
+    postflop: Postflop
+    textures: Textures
+    buckets: Bundle
+    boards: EvaluationBoards
+
+    @classmethod
+    def build(cls, config: TrainingConfig, inputs: Inputs) -> Setup:
+        """Put the inputs of a stage together."""
+        textures, buckets = read_textures(inputs["textures"]), inputs["buckets"]
+        game = read_game(config.game, inputs["preflop_equity"])
+        pots = pot_types(game, config.pot_types)
+        equity = None
+        if config.showdown == "bucket":
+            if buckets.config["scope"] == "texture":
+                raise ValueError("solver.showdown: 'bucket' is not accepted with abstraction.scope=texture")
+            equity = np.array(inputs["bucket_equity"]["equity_river"]["equity"])
+        postflop = Postflop(game.tree, pots, all_bucket_counts(buckets), equity)
+        boards = evaluation_boards(config.tier, textures, buckets, buckets.config["boards"])
+        return cls(config, game, pots, postflop, textures, buckets, boards)
+
+    def sampler(self, number: int) -> BoardSampler:
+        """Boards of a phase; each number has boards of its own."""
+        config = self.config
+        sequence = np.random.SeedSequence(config.seed, spawn_key=(4, number))
+        seed = int(sequence.generate_state(1, np.uint64)[0])
+        if config.boards == "medoids":
+            cards, weights, owners = medoid_boards(self.textures)
+        else:
+            flops = canonical_boards(3)
+            cards, weights, owners = flops.boards, flops.weights, self.textures.texture_of_flop
+        return BoardSampler(cards, weights, owners, config.batch, seed, config.epoch_length)
+
+    def open_fleet(self, run: StageRun) -> HostFleet:
+        """Fresh shards on the run's cluster."""
+        by_texture = self.buckets.config["scope"] == "texture"
+        weights = self.textures.weights if by_texture else None
+        return open_fleet(self.postflop, weights, self.buckets, run.cluster)
+
+    def trainer(self, fleet: HostFleet) -> BlueprintTrainer:
+        """A trainer on these shards, before any phase."""
+        below = self.config.prune_below
+        pruning = None if below is None else Pruning(below)
+        bucketing = BatchBuckets(self.postflop.num_buckets)
+        return BlueprintTrainer(self.game, self.pots, bucketing, fleet=fleet, pruning=pruning)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Exploitability in mbb/hand after an iteration of the phase."""
+
+    iteration: int
+    exploitability: float
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A trainer's state with the measurements so far and the seconds spent."""
+
+    state: Arrays
+    trace: tuple[Measurement, ...]
+    seconds: float
+
+    @property
+    def iteration(self) -> int:
+        """Iteration of the phase."""
+        return int(self.state["counters"][1])
+
+
+class Checkpoints:
+    """Checkpoints of a phase in a folder: the last two, and the one with the lowest exploitability."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Write a checkpoint so that it is there whole or not at all, and drop those no longer needed."""
+        path = self._path(checkpoint.iteration)
+        temporary = path.with_suffix(".part")
+        trace = np.array([dataclasses.astuple(m) for m in checkpoint.trace], dtype=np.float64).reshape(-1, 2)
+        arrays: dict[str, Any] = {f"state/{key}": array for key, array in checkpoint.state.items()}
+        with temporary.open("wb") as file:
+            np.savez(file, allow_pickle=False, trace=trace, seconds=np.array(checkpoint.seconds), **arrays)
+        sync(temporary)
+        temporary.replace(path)
+        sync(self._folder)
+        kept = {self._path(number) for number in (*self._numbers()[:2], *_best(checkpoint.trace))}
+        for old in self._folder.glob("*.npz"):
+            if old not in kept:
+                old.unlink()
+
+    def load(self, iteration: int) -> Checkpoint:
+        """The checkpoint of an iteration."""
+        with np.load(self._path(iteration), allow_pickle=False) as file:
+            state = {key.removeprefix("state/"): file[key] for key in file.files if key.startswith("state/")}
+            trace = tuple(Measurement(int(n), float(value)) for n, value in file["trace"])
+            return Checkpoint(state, trace, float(file["seconds"]))
+
+    def newest(self) -> Checkpoint | None:
+        """The newest checkpoint that can be read with the best one its trace needs, or None."""
+        for number in self._numbers():
+            try:
+                checkpoint = self.load(number)
+                for best in _best(checkpoint.trace):
+                    if best != number:
+                        self.load(best)
+            except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+                continue
+            return checkpoint
+        return None
+
+    def _numbers(self) -> list[int]:
+        """Iterations of the files, newest first."""
+        return sorted((int(path.stem) for path in self._folder.glob("*.npz")), reverse=True)
+
+    def _path(self, iteration: int) -> Path:
+        return self._folder / f"{iteration:09d}.npz"
+
+
+def _best(trace: tuple[Measurement, ...]) -> list[int]:
+    """Iteration with the lowest exploitability, the first of equals; none before the first measurement."""
+    return [min(trace, key=lambda m: m.exploitability).iteration] if trace else []
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A phase that has ended, its trainer at the last iteration."""
+
+    trainer: BlueprintTrainer
+    trace: tuple[Measurement, ...]
+    checkpoints: Checkpoints
+
+    def go_to_best(self) -> int:
+        """Bring the trainer to the measurement with the lowest exploitability and return its iteration."""
+        for iteration in _best(self.trace):
+            if iteration != self.trainer.iteration:
+                self.trainer.restore(self.checkpoints.load(iteration).state)
+        return self.trainer.iteration
+
+
+Begin = Callable[[BlueprintTrainer], None]
+
+
+def train_phase(
+    setup: Setup,
+    phase: PhaseConfig,
+    begin: Begin,
+    run: StageRun,
+    finish: Callable[[Trained], Result],
+    *,
+    initial: Arrays | None = None,
+) -> Result:
+    """Run a phase to its end, whatever dies on the way, and return what `finish` makes of it.
+
+    Parameters
+    ----------
+    begin
+        Begins this phase, and those before it, on a fresh trainer.
+    finish
+        Called while the hosts are there; called again if they are lost under it.
+    initial
+        State to start from when there is no checkpoint.
+    """
+    checkpoints = Checkpoints(run.checkpoints)
+    losses, last = 0, -1
+    while True:
+        fleet = setup.open_fleet(run)
+        try:
+            return finish(_train(setup, phase, begin, run, fleet, checkpoints, initial))
+        except ShardsLostError:
+            saved = checkpoints.newest()
+            now = -1 if saved is None else saved.iteration
+            losses, last = (1 if now > last else losses + 1), now
+            if losses > MAX_LOSSES:
+                raise
+        finally:
+            fleet.close()
+
+
+def _train(
+    setup: Setup,
+    phase: PhaseConfig,
+    begin: Begin,
+    run: StageRun,
+    fleet: HostFleet,
+    checkpoints: Checkpoints,
+    initial: Arrays | None,
+) -> Trained:
+    config = setup.config
+    trainer = setup.trainer(fleet)
+    begin(trainer)
+    saved = checkpoints.newest()
+    trace: tuple[Measurement, ...] = ()
+    spent = 0.0
+    if saved is not None:
+        trainer.restore(saved.state)
+        trace, spent = saved.trace, saved.seconds
+    elif initial is not None:
+        trainer.restore(initial)
+    began = time.monotonic() - spent
+    saved_at = time.monotonic()
+    first = trainer.iteration
+    marks = set(phase.marks())
+    while trainer.iteration < phase.iterations:
+        measured = bool(trace) and trace[-1].iteration == trainer.iteration
+        if measured and _ended(config, trace[-1], (time.monotonic() - began) * run.cluster.num_cpus):
+            break
+        trainer.run(1)
+        due = time.monotonic() - saved_at > 60 * config.checkpoint_minutes
+        if trainer.iteration in marks:
+            value = exploitability(trainer.blueprint(), setup.boards, run.cluster)
+            trace = (*trace, Measurement(trainer.iteration, value))
+            due = True
+            pace = (trainer.iteration - first) / (time.monotonic() - began - spent)
+            figures = {"exploitability": value, "iterations_per_second": pace, **fleet.traffic.figures()}
+            _log(run, figures, trainer.iteration)
+        if due:
+            checkpoints.save(Checkpoint(trainer.state(), trace, time.monotonic() - began))
+            saved_at = time.monotonic()
+        run.progress(trainer.iteration, phase.iterations, _status(trace))
+    return Trained(trainer, trace, checkpoints)
+
+
+def _ended(config: TrainingConfig, last: Measurement, core_seconds: float) -> bool:
+    """Whether the phase is good enough or has cost enough."""
+    good = config.target_exploitability is not None and last.exploitability <= config.target_exploitability
+    dear = config.max_core_hours is not None and core_seconds >= 3600 * config.max_core_hours
+    return good or dear
+
+
+def _status(trace: tuple[Measurement, ...]) -> str:
+    return f"exploitability {trace[-1].exploitability:.1f} mbb/hand" if trace else ""
+
+
+def _log(run: StageRun, figures: Mapping[str, float], step: int) -> None:
+    """Figures of the run by step, where the run records them; they vary and stay out of the bundle."""
+    log = getattr(run, "log", None)
+    if log is not None:
+        log(figures, step=step)
+
+
+def trace_table(
+    phase: str, trace: tuple[Measurement, ...], before: ArrowFile | None = None
+) -> dict[str, Column]:
+    """Columns of the measurements of a phase, after those of the phases before."""
+    phases = [phase] * len(trace)
+    iterations = np.array([m.iteration for m in trace], dtype=np.int64)
+    values = np.array([m.exploitability for m in trace], dtype=np.float64)
+    if before is not None:
+        phases = [*before["phase"].tolist(), *phases]
+        iterations = np.concatenate([before["iteration"], iterations])
+        values = np.concatenate([before["exploitability"], values])
+    return {"phase": pa.array(phases, pa.string()), "iteration": iterations, "exploitability": values}
+
+
+def trace_metrics(trace: tuple[Measurement, ...]) -> dict[str, float]:
+    """Iterations run, and the last and the best exploitability measured."""
+    if not trace:
+        return {"iterations": 0.0}
+    return {
+        "iterations": float(trace[-1].iteration),
+        "exploitability_last": trace[-1].exploitability,
+        "exploitability_best": min(m.exploitability for m in trace),
+        "best_iteration": float(_best(trace)[0]),
+    }
+
+
+def trace_figure(trace: ArrowFile) -> Figure:
+    """Exploitability over iterations, phases one after the other."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.5))
+    axes = figure.add_subplot()
+    axes.set(xlabel="iteration", ylabel="exploitability (mbb/hand)", yscale="log")
+    before = 0
+    phases = trace["phase"]
+    for phase in dict.fromkeys(phases.tolist()):
+        here = phases == phase
+        iterations = trace["iteration"][here]
+        axes.plot(before + iterations, trace["exploitability"][here], marker="o", label=phase)
+        before += int(iterations[-1])
+    axes.grid(alpha=0.3)
+    if before:
+        axes.legend()
+    return figure
