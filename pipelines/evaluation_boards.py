@@ -6,6 +6,11 @@ are measured on the same boards. The best responder of a tier plays the game tha
 on the flop it may foresee which turns can come, on the turn which rivers. With few run-outs it therefore
 wins more than against the same blueprint in hold'em, and a tier is to be compared with itself only. The
 medoid game has no such surplus: its few boards are the game.
+
+How much more: one blueprint of the 100 bb game, early in training, measured on 12 flops with n turns of n rivers:
+
+    n                2      3      5      8     14     25
+    mbb/hand     2,165  1,867  1,594  1,510  1,440  1,404
 """
 
 from __future__ import annotations

@@ -377,6 +377,8 @@ def spread(cores: Mapping[str, float], hosts: int) -> list[str]:
     ['a', 'a', 'b', 'a', 'a', 'b']
     """
     held = dict.fromkeys(sorted(node for node, count in cores.items() if count > 0), 0)
+    if not held:
+        raise ShardsLostError("no node with a core is up")
     places = []
     for _ in range(hosts):
         node = min(held, key=lambda name: (held[name] + 1) / cores[name])

@@ -310,8 +310,9 @@ def train_phase(
     checkpoints = Checkpoints(run.checkpoints)
     losses, last = 0, -1
     while True:
-        fleet = setup.open_fleet(run)
+        fleet = None
         try:
+            fleet = setup.open_fleet(run)
             return finish(_train(setup, phase, begin, run, fleet, checkpoints, initial))
         except ShardsLostError:
             saved = checkpoints.newest()
@@ -320,7 +321,10 @@ def train_phase(
             if losses > MAX_LOSSES:
                 raise
         finally:
-            fleet.close()
+            if fleet is not None:
+                fleet.close()
+        # A node's death is noticed late, and a new node needs time to come up.
+        time.sleep(min(5 * (losses - 1), 30))
 
 
 def _train(

@@ -280,7 +280,6 @@ def opened_fleets(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return fleets
 
 
-@pytest.mark.slow
 @pytest.fixture(scope="module")
 def two_cores() -> Iterator[Cluster]:
     settings = SimpleNamespace(
