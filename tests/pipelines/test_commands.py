@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from pipelines import composition
 PYTHON = [sys.executable, "-m"]
 
 
-def run(*arguments: str, cwd: Path, timeout: float = 240) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, cwd: Path, timeout: float = 800) -> subprocess.CompletedProcess[str]:
     command = [*PYTHON, *arguments]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=timeout, check=False)
 
@@ -121,7 +122,7 @@ def test_an_interrupt_says_how_to_resume_and_exits_130(tmp_path: Path, number: s
         time.sleep(0.05)
     time.sleep(0.5)
     process.send_signal(number)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "Resume with: " in errors
     assert "-m pipelines.blueprint +preset=smoke" in errors
@@ -129,7 +130,7 @@ def test_an_interrupt_says_how_to_resume_and_exits_130(tmp_path: Path, number: s
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(2400)
 def test_ten_kills_at_random_moments_change_no_byte(tmp_path: Path) -> None:
     calm = tmp_path / "calm"
     calm.mkdir()
@@ -152,11 +153,9 @@ def test_ten_kills_at_random_moments_change_no_byte(tmp_path: Path) -> None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         else:  # it got to the end: the next kills need work to interrupt
-            for name in {name.split("/")[0] for name in hashes(stormy / "artifacts/store")}:
-                (stormy / "artifacts/store" / name / "manifest.json").unlink()
-                for file in (stormy / "artifacts/store" / name).iterdir():
-                    file.unlink()
-                (stormy / "artifacts/store" / name).rmdir()
+            for stage in ("bucket_equity", "lcfr", "dcfr", "evaluate"):
+                for folder in (stormy / "artifacts/store").glob(f"{stage}-*"):
+                    shutil.rmtree(folder)
     assert killed >= 3
     done = run("pipelines.blueprint", "+preset=smoke", cwd=stormy)
     assert done.returncode == 0, done.stderr
