@@ -35,6 +35,7 @@ Event = dict[str, Any]
 
 _RETRY_SECONDS = 3.0
 _CLOSE_SECONDS = 15.0
+_STALL_SECONDS = 60.0
 _MAX_VALUE = 500  # characters of a parameter or tag that every backend accepts
 # Errors that no retry mends: the record is dropped, with a warning, instead of blocking those behind it.
 _FINAL_CODES = (
@@ -131,13 +132,17 @@ class Tracker:
         with self._wake:
             self._closing = time.monotonic() + _CLOSE_SECONDS
             self._wake.notify()
-        # A healthy backend is only waited for; an unreachable one has its time limit in the thread.
-        self._thread.join()
+        # A healthy backend is waited for while it takes records; an unreachable one has its time limit in the
+        # thread. The thread may also be stuck for good, behind an import that an interrupt cut off.
+        left = len(self._queue) + 1
+        while self._thread.is_alive() and len(self._queue) < left:
+            left = len(self._queue)
+            self._thread.join(_STALL_SECONDS)
         if self._queue:
             self._journals.mkdir(parents=True, exist_ok=True)
             path = self._journals / f"{uuid.uuid4().hex}.jsonl"
             header = {"uri": self._config.uri, "experiment": self._config.experiment, "runs": self._run_ids}
-            path.write_text("\n".join(json.dumps(line) for line in (header, *self._queue)) + "\n")
+            path.write_text("\n".join(json.dumps(line) for line in (header, *list(self._queue))) + "\n")
             self._warn(
                 f"tracking: {self._config.uri} does not answer; {len(self._queue)} records are kept in "
                 f"{os.path.relpath(path)} and sent by the next run"
