@@ -28,11 +28,13 @@ from pipelines.progress import PlanRow, Reporter, duration, size
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from pipelines.tracking import Tracker
+    from pipelines.tracking import StageRecord, Tracker
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Inputs = Mapping[str, Bundle]
+#: Metadata of a config field that does not change a stage's result and so is not part of its key.
+NO_EFFECT = {"effect": False}
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,13 @@ class Output:
 class StageRun:
     """What a stage may use besides its config and inputs: workers, progress, a place for checkpoints."""
 
-    def __init__(self, cluster: Cluster, checkpoints: Path, reporter: Reporter) -> None:
+    def __init__(
+        self, cluster: Cluster, checkpoints: Path, reporter: Reporter, record: StageRecord | None = None
+    ) -> None:
         self.cluster = cluster
         self.checkpoints = checkpoints
         self._reporter = reporter
+        self._record = record
 
     def stream(
         self, function: Callable[..., Result], items: Sequence[Item], *, shared: Any = None, status: str = ""
@@ -76,6 +81,11 @@ class StageRun:
     def progress(self, done: float, total: float, status: str = "") -> None:
         """Tell how far a stage is that does not use `map`."""
         self._reporter.advance(done, total, status)
+
+    def log(self, figures: Mapping[str, float], *, step: int) -> None:
+        """Record figures on the way; they may vary between equal runs and stay out of the bundle."""
+        if self._record is not None:
+            self._record.step(figures, step)
 
 
 Compute = Callable[[Any, Inputs, StageRun], Output]
@@ -253,7 +263,7 @@ class Runner:
                     if self._store.has(name, ref.key):
                         self._reporter.say(f"{name}: computed by another run")
                     else:
-                        record.cost(self._compute(ref, compute, config, slice_, code, inputs))
+                        record.cost(self._compute(ref, compute, config, slice_, code, inputs, record))
             bundle = self._store.open(name, ref.key)
             self._store.mark_used(name, ref.key)
             self._paid.append(self._costs.of_bundle(ref))
@@ -276,6 +286,7 @@ class Runner:
         slice_: Mapping[str, Any],
         code: str,
         inputs: Mapping[str, Ref],
+        record: StageRecord,
     ) -> dict[str, float]:
         cluster = self._open_cluster()
         self._store.discard_leftovers(ref.stage, ref.key)
@@ -283,7 +294,8 @@ class Runner:
         self._reporter.start(ref.stage, self._estimates.get(ref.stage))
         try:
             with Meter() as meter:
-                run = StageRun(cluster, self._store.checkpoints(ref.stage, ref.key), self._reporter)
+                checkpoints = self._store.checkpoints(ref.stage, ref.key)
+                run = StageRun(cluster, checkpoints, self._reporter, record)
                 output = compute(config, opened, run)
                 bundle = self._store.commit(
                     output.tables,
@@ -317,8 +329,16 @@ class Runner:
 def _address(
     name: str, compute: Compute, config: Any, inputs: Mapping[str, Ref]
 ) -> tuple[Ref, dict[str, Any], str]:
-    slice_: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(config)))
+    slice_: dict[str, Any] = json.loads(json.dumps(_slice(config)))
     code = code_version(compute)
     key = stage_key(name, code, slice_, {k: ref.key for k, ref in inputs.items()})
     signature = stage_key(name, "", slice_, {k: ref.signature for k, ref in inputs.items()})
     return Ref(name, key, signature), slice_, code
+
+
+def _slice(value: Any) -> Any:
+    """A config as plain values, without the fields that do not change the result."""
+    if dataclasses.is_dataclass(value):
+        parts = [part for part in dataclasses.fields(value) if part.metadata.get("effect", True)]
+        return {part.name: _slice(getattr(value, part.name)) for part in parts}
+    return [_slice(item) for item in value] if isinstance(value, list | tuple) else value

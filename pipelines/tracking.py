@@ -298,6 +298,11 @@ class StageRecord:
         self._computed = True
         self._tracker.metrics(figures, run=self._run)
 
+    def step(self, figures: Mapping[str, float], step: int) -> None:
+        """Figures on the way to the bundle (also on the parent, under the stage's name)."""
+        self._tracker.metrics(figures, step=step, run=self._run)
+        self._tracker.metrics({f"{self._stage}.{name}": value for name, value in figures.items()}, step=step)
+
     def bundle(self, manifest: Manifest, figures: Mapping[str, Figure]) -> None:
         """The finished bundle: figures (also on the parent, under the stage's name), manifest, plots."""
         self._tracker.metrics(manifest.metrics, run=self._run)

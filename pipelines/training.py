@@ -12,7 +12,7 @@ import dataclasses
 import time
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,7 +25,7 @@ from abstractions.textures import Textures, medoid_boards
 from artifacts.arrow_file import ArrowFile, Column
 from artifacts.bundle import Bundle, sync
 from pipelines.buckets import bucket_counts
-from pipelines.engine import Inputs, StageRun
+from pipelines.engine import NO_EFFECT, Inputs, StageRun
 from pipelines.evaluation_boards import EvaluationBoards, evaluation_boards, exploitability
 from pipelines.fleet import Arrays, BatchBuckets, HostFleet, Postflop, ShardsLostError, open_fleet
 from pipelines.textures import read_textures
@@ -67,10 +67,10 @@ class TrainingConfig:
         Regret in chips times deals, negative, under which actions are skipped; None: nothing is pruned.
     seed
         Of the boards.
-    checkpoint_minutes
-        Time between checkpoints.
     max_core_hours, target_exploitability
         End a phase at a measurement when it has cost so much, or when it is this good (mbb/hand).
+    checkpoint_minutes
+        Time between checkpoints.
     """
 
     game: GameConfig
@@ -82,9 +82,9 @@ class TrainingConfig:
     tier: str
     prune_below: float | None
     seed: int
-    checkpoint_minutes: float
     max_core_hours: float | None
     target_exploitability: float | None
+    checkpoint_minutes: float = field(default=5.0, metadata=NO_EFFECT)
 
 
 @dataclass(frozen=True)
@@ -363,7 +363,7 @@ def _train(
             due = True
             pace = (trainer.iteration - first) / (time.monotonic() - began - spent)
             figures = {"exploitability": value, "iterations_per_second": pace, **fleet.traffic.figures()}
-            _log(run, figures, trainer.iteration)
+            run.log(figures, step=trainer.iteration)
         if due:
             checkpoints.save(Checkpoint(trainer.state(), trace, time.monotonic() - began))
             saved_at = time.monotonic()
@@ -380,13 +380,6 @@ def _ended(config: TrainingConfig, last: Measurement, core_seconds: float) -> bo
 
 def _status(trace: tuple[Measurement, ...]) -> str:
     return f"exploitability {trace[-1].exploitability:.1f} mbb/hand" if trace else ""
-
-
-def _log(run: StageRun, figures: Mapping[str, float], step: int) -> None:
-    """Figures of the run by step, where the run records them; they vary and stay out of the bundle."""
-    log = getattr(run, "log", None)
-    if log is not None:
-        log(figures, step=step)
 
 
 def trace_table(

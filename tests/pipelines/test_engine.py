@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from rich.console import Console
 from artifacts import BundleError
 from artifacts.bundle_store import BundleStore
 from pipelines.cluster import InProcess
-from pipelines.engine import Inputs, Output, Planner, Ref, Runner, StageRun, stage_key
+from pipelines.engine import NO_EFFECT, Inputs, Output, Planner, Ref, Runner, StageRun, stage_key
 from pipelines.progress import Reporter
 
 
@@ -39,6 +39,9 @@ class SilentTracker:
     def cost(self, figures: dict[str, float]) -> None:
         self.records.append(("cost", figures))
 
+    def step(self, figures: dict[str, float], step: int) -> None:
+        self.records.append((f"step {step}", figures))
+
     def bundle(self, manifest: Any, figures: Any) -> None:
         self.records.append(("bundle", manifest.name))
 
@@ -49,6 +52,7 @@ class Config:
     log: str = ""
     fail: bool = False
     seconds: float = 0.0
+    patience: float = field(default=1.0, metadata=NO_EFFECT)
 
 
 def numbers(config: Config, inputs: Inputs, run: StageRun) -> Output:
@@ -57,6 +61,7 @@ def numbers(config: Config, inputs: Inputs, run: StageRun) -> Output:
     if config.fail:
         raise RuntimeError("boom")
     time.sleep(config.seconds)
+    run.log({"rows": config.rows}, step=7)
     return Output({"t": {"x": np.array(run.map(square, range(config.rows)))}}, {"rows": config.rows})
 
 
@@ -82,9 +87,10 @@ def runner(root: Path) -> tuple[Runner, SilentTracker]:
 
 def test_a_pipeline_runs_once_and_is_cached_after(tmp_path: Path) -> None:
     config = Config(log=str(tmp_path / "log"))
-    first, _ = runner(tmp_path / "store")
+    first, records = runner(tmp_path / "store")
     ref = two_stages(first, config)
     assert first.computed == ["numbers", "total"]
+    assert ("step 7", {"rows": 3}) in records.records
     assert BundleStore(tmp_path / "store").open(ref.stage, ref.key)["t"]["sum"][0] == 0 + 1 + 4
     again, tracker = runner(tmp_path / "store")
     assert two_stages(again, config) == ref
@@ -115,6 +121,11 @@ def test_a_planner_knows_keys_and_state_without_computing(tmp_path: Path) -> Non
 def test_another_config_is_another_key_downstream_too(tmp_path: Path) -> None:
     planner = Planner(BundleStore(tmp_path), num_cpus=1)
     assert two_stages(planner, Config(rows=3)) != two_stages(planner, Config(rows=4))
+
+
+def test_a_field_without_effect_is_not_part_of_the_key(tmp_path: Path) -> None:
+    planner = Planner(BundleStore(tmp_path), num_cpus=1)
+    assert two_stages(planner, Config(patience=1.0)) == two_stages(planner, Config(patience=2.0))
 
 
 def test_a_key_depends_on_each_of_its_parts() -> None:

@@ -32,6 +32,8 @@ def record_a_run(tracker: Tracker) -> None:
     tags = {"preset": "smoke", "game.id": "hu100-1", "tier": "small"}
     tracker.start("smoke-hu100", tags, {"seed": 1, "long": "x" * 10_000})
     with tracker.stage("flops", "k", {"a": {"b": 1}}, {"x": "y"}) as stage:
+        stage.step({"exploitability": 90.0}, 10)
+        stage.step({"exploitability": 40.0}, 20)
         stage.cost({"core_hours": 0.5})
         stage.bundle(MANIFEST, {"plot": Figure()})
     tracker.metrics({"core_hours_total": 0.5, "evaluate.exploitability_raw": 12.0}, step=3)
@@ -47,6 +49,12 @@ def runs_of(uri: str) -> list:
     return list(client.search_runs([experiment.experiment_id])) if experiment else []
 
 
+def history(uri: str, run: str, metric: str) -> dict[int, float]:
+    from mlflow import MlflowClient
+
+    return {point.step: point.value for point in MlflowClient(uri).get_metric_history(run, metric)}
+
+
 def test_a_run_is_a_parent_with_a_child_per_stage(tmp_path: Path) -> None:
     config = settings(f"sqlite:///{tmp_path}/runs.db", tmp_path / "files")
     warnings: list[str] = []
@@ -59,8 +67,9 @@ def test_a_run_is_a_parent_with_a_child_per_stage(tmp_path: Path) -> None:
     assert child.data.tags["mlflow.parentRunId"] == parent.info.run_id
     assert (parent.info.status, child.info.status) == ("FINISHED", "FINISHED")
     assert child.data.params == {"a.b": "1"}
-    assert child.data.metrics == {"core_hours": 0.5, "flops": 1755.0}
+    assert child.data.metrics == {"core_hours": 0.5, "exploitability": 40.0, "flops": 1755.0}
     assert parent.data.metrics["flops.flops"] == 1755.0
+    assert history(config.uri, parent.info.run_id, "flops.exploitability") == {10: 90.0, 20: 40.0}
     assert parent.data.tags["key.flops"] == "k"
     files = {path.name for path in (tmp_path / "files").rglob("*") if path.is_file()}
     assert files == {"config.yaml", "manifest.json", "plot.png"}

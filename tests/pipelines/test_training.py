@@ -150,8 +150,8 @@ class Run(StageRun):
         if self.watch is not None:
             self.watch(done)
 
-    def log(self, values: Mapping[str, float], *, step: int = 0) -> None:
-        self.logged.append((step, dict(values)))
+    def log(self, figures: Mapping[str, float], *, step: int) -> None:
+        self.logged.append((step, dict(figures)))
 
 
 def commit(store: BundleStore, stage: str, key: str, config: Any, output: Output) -> Bundle:
