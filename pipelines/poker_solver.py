@@ -6,34 +6,25 @@ import json
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+from pipelines.chained_command import chained
 from pipelines.command import run_app
+from pipelines.command_options import Json, user_input
 from pipelines.composition import compose_config
 from pipelines.errors import UserError
 from pipelines.progress import plain_console, size
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
 Overrides = Annotated[
     list[str] | None, typer.Argument(help="game and overrides: game=hu25 game.limp=false ...")
 ]
-
-
-@contextmanager
-def _user_input(file: Path | None = None) -> Iterator[None]:
-    """A value that the library refuses is the user's mistake here; `file` is where it came from."""
-    try:
-        yield
-    except ValueError as error:
-        raise UserError(f"{file}: {error}" if file else str(error)) from None
+app.command()(chained)
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -62,7 +53,7 @@ def equity(
     """
     from abstractions import equity as equities
 
-    with _user_input():
+    with user_input():
         value = equities.equity(first, second, board)
     if json_:
         print(json.dumps({"first": first, "second": second, "board": board, "equity": [value, 1 - value]}))
@@ -86,7 +77,7 @@ def tree(
     from solver.tree import game_tree
     from solver.tree_text import format_counts, tree_counts, tree_lines
 
-    with _user_input(spot):
+    with user_input(spot):
         if spot is not None:
             built = tree_of_spot(read_json(spot))
         else:
@@ -122,7 +113,7 @@ def preflop(
             f"\riteration {iteration:,}: {exploitability:.4f} mbb/hand", end="", file=sys.stderr, flush=True
         )
 
-    with _user_input():
+    with user_input():
         progress = report if sys.stderr.isatty() else None
         result = solve_preflop(
             config, iterations=iterations, variant=schedule, target=target, progress=progress
@@ -177,7 +168,7 @@ def solve(
         number: signal.signal(number, lambda *_: stopped.set()) for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
-        with _user_input(spot):
+        with user_input(spot):
             settings = read_spot(data)
             solver = spot_solver(settings)
             if state is not None and state.exists():

@@ -1,0 +1,124 @@
+"""`poker-solver chained`: preflop, flop, turn and river in one go, as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipelines.command_options import Json, user_input, writable
+
+if TYPE_CHECKING:
+    from pipelines.chained import PreflopPlay
+
+
+class Seat(StrEnum):
+    """Seats of a heads-up game."""
+
+    SB = "sb"
+    BB = "bb"
+
+
+def chained(
+    hero_range: Annotated[str, typer.Option(help='hands that hero may hold: "AA,KK,AKs"')],
+    villain_range: Annotated[str, typer.Option(help="hands that villain may hold")],
+    board: Annotated[str, typer.Option(help='three, four or five cards: "Ad 8h 9d"')],
+    hero: Annotated[
+        Seat, typer.Option(help="hero's seat; the small blind has position after the flop")
+    ] = Seat.SB,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--game", help="game of the live solve, repeatable: game=hu25 or game.limp=false"),
+    ] = None,
+    line: Annotated[
+        str | None, typer.Option(help="preflop line to the flop: b250c; left out, the one played most")
+    ] = None,
+    postflop_line: Annotated[
+        str | None,
+        typer.Option(help="what was played on finished streets: xb375c/xx; left out, check and check"),
+    ] = None,
+    bet: Annotated[str, typer.Option(help="bet sizes of every street: 50%,100%,a")] = "75%",
+    raise_: Annotated[str, typer.Option("--raise", help="raise sizes of every street")] = "3x",
+    target: Annotated[float, typer.Option(min=0, help="percent of pot at which a solve stops")] = 0.5,
+    time_limit: Annotated[float, typer.Option(min=0.1, help="seconds per street at most")] = 60.0,
+    max_iterations: Annotated[int, typer.Option(min=1, help="iterations per street at most")] = 1000,
+    preflop_iterations: Annotated[int, typer.Option(min=1, help="of the live preflop solve")] = 2000,
+    threads: Annotated[int, typer.Option(min=1)] = 2,
+    lazy_postflop: Annotated[
+        bool,
+        typer.Option("--lazy-postflop", help="solve the flop only; read turn and river from that solve"),
+    ] = False,
+    raw_offpath: Annotated[
+        bool, typer.Option("--raw-offpath", help="leave the rows of off-path hands as solved")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="write the JSON here instead")] = None,
+    json_: Json = True,  # noqa: ARG001 - accepted as everywhere; the result is JSON in any case
+) -> None:
+    """Solve preflop, carry both ranges to the flop and solve on, street by street. Prints JSON.
+
+    Ranges go along one preflop line, each hand by how often it plays it. The flop is solved exactly, then
+    turn and river as the board has them. Hands that are off-path at a decision are folded in what is printed.
+
+    Example: poker-solver chained --hero-range "AA,KK,AKs" --villain-range "QQ,JJ,AKs" --board "Ad 8h 9d"
+    """
+    writable(out)
+    with user_input():
+        from pipelines.chained import ChainedSettings, chained_result, read_hands, read_played
+        from solver.holdem import read_board
+
+        cards = read_board(board)
+        own, other = (
+            read_hands(name, text, cards)
+            for name, text in (("hero-range", hero_range), ("villain-range", villain_range))
+        )
+        seat = 0 if hero is Seat.SB else 1
+        settings = ChainedSettings(
+            ranges=(own, other) if seat == 0 else (other, own),
+            board=cards,
+            hero=seat,
+            line=line,
+            played=read_played(postflop_line, cards),
+            bet=bet,
+            raise_=raise_,
+            target=target,
+            time_limit=time_limit,
+            max_iterations=max_iterations,
+            threads=threads,
+            lazy=lazy_postflop,
+            clean=not raw_offpath,
+        )
+        play = _live(overrides or [], preflop_iterations)
+        result = chained_result(play, settings, progress=_show if sys.stderr.isatty() else None)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    text = json.dumps(result)
+    if out is None:
+        print(text)
+    else:
+        out.write_text(text + "\n", encoding="utf-8")
+        print(f"written: {out}")
+
+
+def _live(overrides: list[str], iterations: int) -> PreflopPlay:
+    from pipelines.chained import PreflopPlay
+    from pipelines.composition import compose_config
+    from solver.preflop import solve_preflop
+
+    game = compose_config(overrides).game
+    result = solve_preflop(game.game_config(), iterations=iterations)
+    source = {
+        "source": "live",
+        "game": game.name,
+        "exploitability_mbb": result.exploitability,
+        "iterations": result.iterations,
+    }
+    return PreflopPlay(result.strategy.game.config, result.strategy.by_line(), source)
+
+
+def _show(iteration: int, seconds: float, percent: float) -> None:
+    line = f"\riteration {iteration:,}: {percent:.3f} % of pot, {seconds:.1f} s "
+    print(line, end="", file=sys.stderr, flush=True)
