@@ -1,6 +1,7 @@
 """Bundles: schema, reader, writer, store, off-path cleaning."""
 
+from artifacts.blueprint_bundle import BlueprintBundle, open_blueprint
 from artifacts.bundle import Bundle, open_bundle
 from artifacts.errors import BundleError
 
-__all__ = ["Bundle", "BundleError", "open_bundle"]
+__all__ = ["BlueprintBundle", "Bundle", "BundleError", "open_blueprint", "open_bundle"]

@@ -51,15 +51,37 @@ def _to_arrow(name: str, column: Column) -> tuple[pa.Field, pa.Array]:
 
 
 def _to_numpy(field: pa.Field, array: pa.Array) -> np.ndarray:
+    # `array.to_numpy` would do, but imports pandas when there is one: half a second for the first query.
     metadata = field.metadata or {}
     if _DTYPE not in metadata:
+        if pa.types.is_string(array.type):
+            return np.array(array.to_pylist(), dtype=object)
+        if pa.types.is_float64(array.type):
+            return _null_as_nan(array)
         return array.to_numpy(zero_copy_only=False)
     dtype = np.dtype(metadata[_DTYPE].decode())
     shape = tuple(json.loads(metadata[_SHAPE]))
     if not np.prod(shape):
         return np.empty(shape, dtype)
     flat = array.flatten() if pa.types.is_fixed_size_list(array.type) else array
-    return flat.to_numpy(zero_copy_only=True).view(dtype).reshape(shape)
+    return _values(flat, dtype).reshape(shape)
+
+
+def _values(array: pa.Array, dtype: np.dtype) -> np.ndarray:
+    """The values of an array in place; whatever is stored where one is null."""
+    return np.frombuffer(
+        array.buffers()[1], dtype=dtype, count=len(array), offset=array.offset * dtype.itemsize
+    )
+
+
+def _null_as_nan(array: pa.Array) -> np.ndarray:
+    if not len(array):
+        return np.empty(0)
+    values = _values(array, np.dtype(np.float64))
+    if not array.null_count:
+        return values
+    bits = np.unpackbits(np.frombuffer(array.buffers()[0], dtype=np.uint8), bitorder="little")
+    return np.where(bits[array.offset : array.offset + len(array)], values, np.nan)
 
 
 def write_arrow(path: Path, columns: Mapping[str, Column]) -> int:
@@ -102,6 +124,16 @@ class ArrowFile:
         column = self._table.column(name)
         array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         return _to_numpy(self._table.schema.field(name), array)
+
+    def columns(self) -> dict[str, Column]:
+        """All columns, as `write_arrow` takes them: written again they make the same file."""
+        schema = self._table.schema
+        return {
+            name: self[name]
+            if _DTYPE in (schema.field(name).metadata or {})
+            else self._table.column(name).combine_chunks()
+            for name in self.names
+        }
 
     def table(self) -> pa.Table:
         """The file as a `pyarrow.Table` (zero-copy)."""

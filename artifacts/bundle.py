@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -19,15 +19,21 @@ from artifacts.manifest import MANIFEST, FileEntry, Manifest, read_manifest, sha
 
 STREETS = {3: "flop", 4: "turn", 5: "river"}
 Verify = Literal["first", "always", "never"]
+#: Larger files are hashed when they are first read rather than when the bundle is opened.
+HASH_AT_OPEN_BYTES = 2 << 20
 
 
 class Bundle:
-    """A read-only bundle. `bundle["flops"]["weight"]` is a memory-mapped numpy array."""
+    """A read-only bundle. `bundle["flops"]["weight"]` is a memory-mapped numpy array.
 
-    def __init__(self, path: Path, manifest: Manifest) -> None:
+    Files named in `unverified` are hashed before they are read for the first time.
+    """
+
+    def __init__(self, path: Path, manifest: Manifest, unverified: Iterable[str] = ()) -> None:
         self.path = path
         self.manifest = manifest
         self._open: dict[str, ArrowFile] = {}
+        self._unverified = set(unverified)
 
     @property
     def key(self) -> str:
@@ -55,6 +61,7 @@ class Bundle:
         if table not in self.tables:
             raise BundleError(f"{self.path}: no table {table!r}; it has {', '.join(self.tables)}")
         if table not in self._open:
+            self._verify_once(f"{table}.arrow")
             self._open[table] = ArrowFile(self.path / f"{table}.arrow")
         return self._open[table]
 
@@ -65,6 +72,7 @@ class Bundle:
         """A text file of the bundle, such as `config.yaml`."""
         if name not in self.manifest.files:
             raise BundleError(f"{self.path / name}: not in the bundle")
+        self._verify_once(name)
         return (self.path / name).read_text(encoding="utf-8")
 
     def bucket_table(self, num_cards: int) -> NDArray[np.uint16]:
@@ -83,10 +91,18 @@ class Bundle:
     def verify(self) -> None:
         """Hash every file against the manifest; raise `BundleError` naming the first that differs."""
         check_sizes(self.path, self.manifest)
-        for name, entry in self.manifest.files.items():
-            if sha256_of(self.path / name) != entry.sha256:
+        self._verify_files(self.manifest.files)
+
+    def _verify_once(self, name: str) -> None:
+        if name in self._unverified:
+            self._verify_files([name])
+
+    def _verify_files(self, names: Iterable[str]) -> None:
+        for name in names:
+            if sha256_of(self.path / name) != self.manifest.files[name].sha256:
                 raise BundleError(f"{self.path / name}: altered (its sha256 is not the one in the manifest)")
-        _remember_verified(self.path, self.manifest)
+            self._unverified.discard(name)
+        _remember_verified(self.path, set(self.manifest.files) - self._unverified)
 
 
 def open_bundle(path: str | Path, *, verify: Verify = "first") -> Bundle:
@@ -95,17 +111,37 @@ def open_bundle(path: str | Path, *, verify: Verify = "first") -> Bundle:
     Parameters
     ----------
     path : the folder that holds `manifest.json`.
-    verify : `first` hashes all files unless this user has done so before and no file has changed since,
-        `always` hashes, `never` checks presence and size only.
+    verify : `first` hashes every file before this user reads it for the first time, and again when it has
+        changed since: small files at once, large ones (2 MiB and more) when they are first read.
+        `always` hashes all files now, `never` checks presence and size only.
+
+    Returns
+    -------
+    Bundle
+        An `artifacts.blueprint_bundle.BlueprintBundle` if it is one of stage `export`.
     """
     folder = Path(path)
     manifest = read_manifest(folder)
-    bundle = Bundle(folder, manifest)
-    if verify == "always" or (verify == "first" and not _is_verified(folder, manifest)):
+    check_sizes(folder, manifest)
+    unverified = set() if verify == "never" else set(manifest.files)
+    if verify == "first":
+        unverified -= _verified_files(folder)
+    bundle = _bundle_type(manifest.stage)(folder, manifest, unverified)
+    if verify == "always":
         bundle.verify()
     else:
-        check_sizes(folder, manifest)
+        small = [name for name in unverified if manifest.files[name].bytes < HASH_AT_OPEN_BYTES]
+        if small:
+            bundle._verify_files(sorted(small))
     return bundle
+
+
+def _bundle_type(stage: str) -> type[Bundle]:
+    if stage != "export":
+        return Bundle
+    from artifacts.blueprint_bundle import BlueprintBundle  # it extends this module's class
+
+    return BlueprintBundle
 
 
 def check_sizes(folder: Path, manifest: Manifest) -> None:
@@ -179,25 +215,29 @@ def _verified_stamp(folder: Path) -> Path:
     return cache / "holdem-blueprint" / "verified" / f"{name}.json"
 
 
-def _fingerprint(folder: Path, manifest: Manifest) -> dict[str, list[int]]:
-    """Inode, size and modification time of each file: changes when a file is written or replaced."""
-    stats = {name: (folder / name).stat() for name in (*manifest.files, MANIFEST)}
-    return {name: [stat.st_ino, stat.st_size, stat.st_mtime_ns] for name, stat in stats.items()}
+def _fingerprint(path: Path) -> list[int]:
+    """Inode, size and modification time of a file: changes when it is written or replaced."""
+    stat = path.stat()
+    return [stat.st_ino, stat.st_size, stat.st_mtime_ns]
 
 
-def _is_verified(folder: Path, manifest: Manifest) -> bool:
+def _verified_files(folder: Path) -> set[str]:
+    """Files that this user has hashed and that have not changed since; none if the manifest has."""
     try:
-        return bool(json.loads(_verified_stamp(folder).read_text()) == _fingerprint(folder, manifest))
-    except (OSError, ValueError):
-        return False
+        stamp = json.loads(_verified_stamp(folder).read_text())
+        same = {name for name, fingerprint in stamp.items() if fingerprint == _fingerprint(folder / name)}
+    except (OSError, ValueError, AttributeError):
+        return set()
+    return same if MANIFEST in same else set()
 
 
-def _remember_verified(folder: Path, manifest: Manifest) -> None:
+def _remember_verified(folder: Path, names: Iterable[str]) -> None:
     stamp = _verified_stamp(folder)
     try:
         stamp.parent.mkdir(parents=True, exist_ok=True)
         temporary = stamp.with_suffix(f".{os.getpid()}")
-        temporary.write_text(json.dumps(_fingerprint(folder, manifest)))
+        fingerprints = {name: _fingerprint(folder / name) for name in sorted({*names, MANIFEST})}
+        temporary.write_text(json.dumps(fingerprints))
         temporary.replace(stamp)
     except OSError:
         return  # a read-only home only costs the next opener one more hash

@@ -14,7 +14,7 @@ import hydra
 from omegaconf import DictConfig, OmegaConf
 
 from artifacts.bundle_store import BundleStore
-from pipelines import bucket_equity, buckets, dcfr, evaluate, flops, lcfr, preflop_equity, textures
+from pipelines import bucket_equity, buckets, dcfr, evaluate, export, flops, lcfr, preflop_equity, textures
 from pipelines.cluster import open_cluster
 from pipelines.command import run_command
 from pipelines.composition import (
@@ -104,7 +104,7 @@ def pipeline(config: Config, run: Stages) -> Ref:
         game | {"lcfr": start},
         figures=dcfr.figures,
     )
-    run.stage(
+    measured = run.stage(
         "evaluate",
         evaluate.compute,
         evaluate.EvaluateConfig(
@@ -116,7 +116,14 @@ def pipeline(config: Config, run: Stages) -> Ref:
         {"dcfr": finish, "textures": boards, "buckets": hands, "preflop_equity": equity},
         figures=evaluate.figures,
     )
-    return finish
+    return run.stage(
+        "export",
+        export.compute,
+        export.ExportConfig(reach_rule=config.evaluate.reach_rule),
+        game | {"lcfr": start, "dcfr": finish, "evaluate": measured},
+        core_seconds=export.CORE_SECONDS,
+        figures=export.figures,
+    )
 
 
 def training_config(config: Config) -> TrainingConfig:

@@ -95,11 +95,11 @@ def compute(config: DcfrConfig, inputs: Inputs, run: StageRun) -> Output:
 
 
 class BundleBuckets:
-    """The solver's `Bucketing` over a bundle of stage `buckets`."""
+    """The solver's `Bucketing` over a bundle with bucket tables."""
 
-    def __init__(self, buckets: Bundle) -> None:
-        self.num_buckets = all_bucket_counts(buckets)
-        self._source: BucketSource = buckets
+    def __init__(self, source: BucketSource, num_buckets: tuple[int, int, int]) -> None:
+        self.num_buckets = num_buckets
+        self._source = source
 
     def buckets(self, board: NDArray[np.uint8], texture: int) -> NDArray[np.integer]:  # noqa: ARG002
         """Bucket of every combo on a board of 3, 4 or 5 cards as dealt."""
@@ -126,7 +126,7 @@ def read_blueprint(bundle: Bundle, buckets: Bundle, preflop_equity: Bundle) -> B
         if name.startswith("average/")
     }
     textures = sorted({texture for _, texture, _ in rows})
-    bucketing = BundleBuckets(buckets)
+    bucketing = BundleBuckets(buckets, all_bucket_counts(buckets))
     layout = TableLayout(LanePlan.build(game.tree, pots.templates), bucketing.num_buckets, len(textures))
     table = np.zeros(layout.size, dtype=np.float32)
     for (kind, texture, street), array in rows.items():

@@ -7,7 +7,6 @@ cleaned is the same with hands that are off-path before the flop folded (`artifa
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,13 +15,13 @@ import numpy as np
 import pyarrow as pa
 
 from abstractions.cards import CLASS_NAMES
+from artifacts.arrow_file import Column
 from artifacts.bundle import Bundle
 from artifacts.preflop_offpath import clean_off_path
 from pipelines.dcfr import read_blueprint
 from pipelines.engine import Inputs, Output, StageRun
 from pipelines.evaluation_boards import Progress, evaluate_blueprint, evaluation_boards, exploitability
 from pipelines.textures import read_textures
-from pipelines.training import trace_figure
 from solver.blueprint_evaluation import Blueprint, BlueprintValue
 from solver.preflop import PreflopStrategy
 from solver.public_tree import NodeKind
@@ -94,23 +93,15 @@ def compute(config: EvaluateConfig, inputs: Inputs, run: StageRun) -> Output:
             for name, figure in {"exploitability": exact.exploitability, **_value_metrics(exact)}.items()
         }
     play = PreflopStrategy(raw.game.preflop, raw.preflop)
-    first_in, facing = _groups(play, 0), _facing_raise(play)
     metrics |= preflop_metrics(play)
-    trace = inputs["dcfr"]["trace"]
     return Output(
         tables={
-            "first_in": {"hand": list(CLASS_NAMES), **first_in},
-            "facing_raise": {"hand": list(CLASS_NAMES), **facing},
+            "preflop_ev": preflop_evs(play, value.preflop_values),
             "loss_by_line": {
                 "line": pa.array(list(value.by_line), pa.string()),
                 "loss": np.array(list(value.by_line.values())),
             },
             "loss_by_street": {"street": list(by_street), "loss": np.array(list(by_street.values()))},
-            "trace": {
-                "phase": pa.array(trace["phase"].tolist(), pa.string()),
-                "iteration": trace["iteration"],
-                "exploitability": trace["exploitability"],
-            },
         },
         metrics=metrics,
     )
@@ -141,6 +132,27 @@ def cleaned_blueprint(blueprint: Blueprint, reach_rule: str = "max") -> Blueprin
         for label, child in zip(action_labels(tree, int(node)), tree.children_of(int(node))):
             probabilities[child] = [rows[hand][label] for hand in CLASS_NAMES]
     return dataclasses.replace(blueprint, preflop=probabilities)
+
+
+def preflop_evs(play: PreflopStrategy, values: Floats) -> dict[str, Column]:
+    """Net chips of each hand by preflop line and action, both playing the blueprint from there on.
+
+    Parameters
+    ----------
+    values
+        `BlueprintValue.preflop_values`.
+    """
+    tree = play.game.tree
+    lines: list[str] = []
+    actions: list[str] = []
+    chips: list[Floats] = []
+    for node in np.flatnonzero(tree.kind == NodeKind.DECISION):
+        line = preflop_key(tree, int(node))
+        for label, won in play.action_values(line, values[tree.player[node]]).items():
+            lines.append(line)
+            actions.append(label)
+            chips.append(won)
+    return {"line": lines, "action": actions, "ev": np.array(chips)}
 
 
 def _groups(play: PreflopStrategy, node: int) -> dict[str, Floats]:
@@ -187,16 +199,8 @@ def _of(shares: Floats, hand: str) -> float:
 
 
 def figures(bundle: Bundle) -> dict[str, Figure]:
-    """Exploitability over the iterations, where the loss sits, and the small blind's chart."""
-    pictures = {"exploitability": trace_figure(bundle["trace"]), "loss": _loss_figure(bundle)}
-    for name, title in (
-        ("first_in", "Small blind, first in"),
-        ("facing_raise", "Big blind, facing a raise"),
-    ):
-        table = bundle[name]
-        if not np.isnan(table["fold"]).any():
-            pictures[f"chart_{name}"] = chart(title, [table[column] for column in ("raise", "call", "fold")])
-    return pictures
+    """Where the loss sits, by street and by flop line."""
+    return {"loss": _loss_figure(bundle)}
 
 
 def _loss_figure(bundle: Bundle) -> Figure:
@@ -211,23 +215,4 @@ def _loss_figure(bundle: Bundle) -> Figure:
         axes.set(ylabel="mbb/hand", title=f"exploitability by {column}")
         axes.tick_params(axis="x", rotation=0 if column == "street" else 60, labelsize=7)
     figure.tight_layout()
-    return figure
-
-
-def chart(title: str, shares: Sequence[Floats]) -> Figure:
-    """13x13 grid of raise, call and fold shares, each cell divided from the left."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 8))
-    axes = figure.add_subplot()
-    rows, columns = np.divmod(np.arange(len(CLASS_NAMES)), 13)
-    left = columns.astype(np.float64)
-    for name, share, colour in zip(("raise", "call", "fold"), shares, ("#d1495b", "#66a182", "#9aa5b1")):
-        axes.barh(rows, share, left=left, height=0.94, color=colour, label=name)
-        left = left + share
-    for hand, row, column in zip(CLASS_NAMES, rows, columns):
-        axes.text(column + 0.5, row, hand, ha="center", va="center", fontsize=7)
-    axes.set(xlim=(0, 13), ylim=(12.5, -0.5), title=title)
-    axes.set_axis_off()
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=3, frameon=False)
     return figure

@@ -10,7 +10,7 @@ responder can exploit a little better than hold'em.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -355,6 +355,9 @@ class BlueprintValue:
         streets were not asked for.
     by_line
         Gain on each flop line at the blueprint's own reach, averaged over the seats.
+    preflop_values
+        Counterfactual value of the blueprint against itself, ``[seat, preflop node, class]``, in chips times
+        deals; empty where expected values were not computed.
     """
 
     exploitability: float
@@ -363,6 +366,7 @@ class BlueprintValue:
     preflop_response: tuple[float, float]
     by_street: dict[str, float]
     by_line: dict[str, float]
+    preflop_values: Floats = field(default_factory=lambda: np.empty(0), compare=False, repr=False)
 
 
 class Evaluation:
@@ -414,9 +418,13 @@ class Evaluation:
         plain = np.empty((2, len(self.responses)))
         best = np.empty((2, len(self.responses)))
         lines = np.zeros(len(game.lines))
+        own = np.empty((2, *blueprint.preflop.shape))
         for seat in range(2):
             for k, values in enumerate(flop_values[seat]):
-                plain[seat, k] = game.values(blueprint.preflop, seat, values)[0].sum() * unit
+                nodes = game.values(blueprint.preflop, seat, values)
+                plain[seat, k] = nodes[0].sum() * unit
+                if k == 0:
+                    own[seat] = nodes
                 best[seat, k] = game.values(blueprint.preflop, seat, values, best=True)[0].sum() * unit
             gain = self.reach[seat] * (flop_values[seat][-1] - flop_values[seat][0])
             lines += 0.5 * unit * gain.sum(axis=1)
@@ -436,6 +444,7 @@ class Evaluation:
             preflop_response=(float(best[0, 0]), float(best[1, 0])),
             by_street=streets,
             by_line=dict(zip(game.names, lines.tolist())),
+            preflop_values=own,
         )
 
     def evaluate(self, flops: Sequence[FlopBoards]) -> BlueprintValue:

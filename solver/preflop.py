@@ -147,15 +147,21 @@ class PreflopStrategy:
             node = int(tree.parent[node])
         return reach
 
-    def action_values(self, line: str) -> dict[str, Floats]:
+    def action_values(self, line: str, values: Floats | None = None) -> dict[str, Floats]:
         """Chips won on average by each action of a line, by class of the seat to act.
 
         Undefined (nan) where the opponent never plays its part of the line.
+
+        Parameters
+        ----------
+        values
+            Counterfactual values of the seat to act by node and class; `node_values` by default, which
+            checks a line down from the flop on.
         """
         tree = self.game.tree
         node = self._decision(line)
         seat = int(tree.player[node])
-        values = self.node_values(seat)
+        values = self.node_values(seat) if values is None else values
         pairs = np.empty(NUM_CLASSES)
         _pairs(self.reach(line, 1 - seat), self.game.combos, self.game.ranks, pairs)
         with np.errstate(invalid="ignore", divide="ignore"):

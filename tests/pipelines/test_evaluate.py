@@ -18,7 +18,7 @@ from abstractions.equity import class_pairs
 from abstractions.isomorphism import board_index
 from abstractions.textures import Textures, build_textures, medoid_boards
 from pipelines.cluster import InProcess
-from pipelines.evaluate import chart, cleaned_blueprint, preflop_metrics
+from pipelines.evaluate import cleaned_blueprint, preflop_evs, preflop_metrics
 from pipelines.evaluation_boards import (
     TIERS,
     EvaluationBoards,
@@ -196,4 +196,17 @@ def test_preflop_figures_are_means_over_combos() -> None:
     assert metrics["first_in_raise_AA"] == pytest.approx(1 - row["fold"] - row["call"])
     assert metrics["first_in_fold_premium"] >= row["fold"]
     assert CLASS_COMBOS.sum() == 1326
-    chart("first in", [np.full(169, 0.5), np.full(169, 0.3), np.full(169, 0.2)]).canvas.draw()
+
+
+def test_what_the_actions_win_averages_to_the_blueprints_value() -> None:
+    boards = EvaluationBoards.build(tier_boards(textures(), Tier(7, 2, 2)), source())
+    value = evaluate_blueprint(blueprint(), boards, InProcess())
+    play = PreflopStrategy(blueprint().game.preflop, blueprint().preflop)
+    table = preflop_evs(play, value.preflop_values)
+    rows = dict(zip(zip(table["line"], table["action"]), np.asarray(table["ev"])))
+    first = {label: ev for (line, label), ev in rows.items() if line == "||p|"}
+    np.testing.assert_allclose(first["fold"], -50)
+    tree = play.game.tree
+    shares = dict(zip(first, play.probabilities[tree.children_of(0)]))
+    won = CLASS_COMBOS @ sum(shares[label] * ev for label, ev in first.items()) / 1326
+    assert won * 10 == pytest.approx(value.expected[0])

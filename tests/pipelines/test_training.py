@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from abstractions.buckets import row_keys
-from abstractions.cards import CLASS_NAMES, COMBO_CARDS, NUM_CLASSES, NUM_COMBOS, live_combos
+from abstractions.cards import COMBO_CARDS, NUM_CLASSES, NUM_COMBOS, live_combos
 from abstractions.equity import class_pairs
 from abstractions.evaluator import evaluate as strengths
 from abstractions.isomorphism import canonical_boards
@@ -419,10 +419,11 @@ def test_the_evaluation_stage_measures_the_exported_blueprint(
     assert sum(streets) == pytest.approx(metrics["exploitability_raw"], rel=1e-6)
     assert sum(metrics[f"first_in_{name}"] for name in ("fold", "call", "raise")) == pytest.approx(1)
     assert {f"first_in_raise_{hand}" for hand in ("AA", "KK")} <= metrics.keys()
-    chart = bundles[0]["first_in"]
-    assert chart["hand"].tolist() == list(CLASS_NAMES)
-    assert np.allclose(chart["fold"] + chart["call"] + chart["raise"], 1)
+    evs = bundles[0]["preflop_ev"]
+    assert evs["ev"].shape == (len(evs), NUM_CLASSES)
+    assert (evs["line"][0], evs["action"][0]) == ("||p|", "fold")
+    np.testing.assert_allclose(evs["ev"][0], -50)
     pictures = evaluate.figures(bundles[0])
-    assert {"exploitability", "loss", "chart_first_in", "chart_facing_raise"} == pictures.keys()
+    assert pictures.keys() == {"loss"}
     for figure in pictures.values():
         figure.canvas.draw()
