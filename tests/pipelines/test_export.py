@@ -11,11 +11,11 @@ import polars
 import pyarrow as pa
 import pytest
 from omegaconf import OmegaConf
+from typer.testing import CliRunner
 
 from abstractions.cards import CLASS_COMBOS, CLASS_NAMES, NUM_COMBOS, parse_board
 from abstractions.textures import medoid_boards
 from artifacts import BlueprintBundle, open_blueprint
-from artifacts.bundle_store import BundleStore, pack, unpack
 from artifacts.preflop_offpath import clean_off_path, reasons_by_line
 from pipelines.blueprint_values import blueprint_queries, exported_blueprint, exported_game
 from pipelines.cluster import InProcess
@@ -23,6 +23,7 @@ from pipelines.evaluate import cleaned_blueprint
 from pipelines.evaluation_boards import evaluation_boards, exploitability
 from pipelines.export import figures
 from pipelines.export_figures import equity_realisation
+from pipelines.store import app
 from pipelines.textures import read_textures
 from solver.preflop import PreflopStrategy
 from solver.public_tree import NodeKind
@@ -166,9 +167,13 @@ def test_the_configuration_travels_with_the_bundle(bundle: BlueprintBundle) -> N
 
 
 def test_an_archive_gives_back_the_same_blueprint(exported: Path, tmp_path: Path) -> None:
-    file = pack(open_blueprint(exported), tmp_path / "blueprint.tar")
-    again = unpack(file, BundleStore(tmp_path / "store"))
-    assert isinstance(again, BlueprintBundle)
+    file, root = tmp_path / "blueprint.tar", tmp_path / "store"
+    command = CliRunner()
+    assert command.invoke(app, ["pack", str(exported), str(file)]).exit_code == 0
+    done = command.invoke(app, ["unpack", str(file), f"store.root={root}"])
+    assert done.exit_code == 0
+    again = open_blueprint(done.stdout.strip().removeprefix("bundle: "))
+    assert again.path.resolve().parent == root.resolve()
     assert again.manifest == open_blueprint(exported).manifest
     assert again.strategy_table() == open_blueprint(exported).strategy_table()
 
