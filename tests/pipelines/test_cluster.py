@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -97,25 +96,9 @@ def test_joining_a_cluster_that_is_not_there_names_the_key() -> None:
         pass
 
 
-@pytest.fixture
-def two_nodes() -> Iterator[ManyNodes]:
-    """A Ray cluster of a head without cores and two nodes of one core each."""
-    cluster = ManyNodes(
-        initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 100 << 20}
-    )
-    for _ in range(2):
-        cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
-    cluster.wait_for_nodes()
-    yield cluster
-    cluster.shutdown()
-
-
 def test_a_stage_spreads_over_two_nodes_and_survives_the_loss_of_one(
     two_nodes: ManyNodes, tmp_path: Path
 ) -> None:
-    os.environ["PYTHONPATH"] = os.pathsep.join(
-        [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
-    )
     expected = flops_bytes(tmp_path / "here", InProcess())
     with open_cluster(settings(kind="ray", address=two_nodes.address, num_cpus=None)) as cluster:
         assert cluster.num_cpus == 2

@@ -153,7 +153,7 @@ def test_ten_kills_at_random_moments_change_no_byte(tmp_path: Path) -> None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         else:  # it got to the end: the next kills need work to interrupt
-            for stage in ("bucket_equity", "lcfr", "dcfr", "evaluate"):
+            for stage in ("bucket_equity", "lcfr", "dcfr", "evaluate", "export"):
                 for folder in (stormy / "artifacts/store").glob(f"{stage}-*"):
                     shutil.rmtree(folder)
     assert killed >= 3

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -34,6 +34,9 @@ from pipelines.progress import Reporter
 from pipelines.textures import read_textures
 from pipelines.training import Checkpoint, Checkpoints, Measurement, PhaseConfig, Setup, TrainingConfig
 from solver.game import GameConfig, StreetSizes
+
+if TYPE_CHECKING:
+    from ray.cluster_utils import Cluster as ManyNodes
 
 ray = pytest.importorskip("ray")
 
@@ -278,6 +281,32 @@ def opened_fleets(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
     monkeypatch.setattr(Setup, "open_fleet", open_fleet)
     return fleets
+
+
+@pytest.mark.slow
+def test_a_node_that_dies_under_its_shards_changes_nothing(
+    trained: dict[str, Bundle],
+    store: BundleStore,
+    two_nodes: ManyNodes,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fleets = opened_fleets(monkeypatch)
+    moments = {int(np.random.default_rng().integers(5, SECOND.iterations - 5))}
+
+    def kill(done: float) -> None:
+        if done in moments:
+            moments.clear()
+            doomed = next(node for node in two_nodes.list_all_nodes() if node is not two_nodes.head_node)
+            two_nodes.remove_node(doomed, allow_graceful=False)
+
+    settings = SimpleNamespace(
+        kind="ray", address=two_nodes.address, num_cpus=None, object_store_mb=None, retries=10, in_flight=2
+    )
+    with open_cluster(settings) as cluster:  # type: ignore[arg-type]
+        again = dcfr_again(trained, store, "node", Run(tmp_path, cluster, kill))
+    assert len(fleets) > 1
+    assert file_hashes(again) == file_hashes(trained["dcfr"])
 
 
 @pytest.fixture(scope="module")
