@@ -224,7 +224,8 @@ class BlueprintBundle(Bundle):
         """Strategy of every combo on a board, ``{"<hole>|<board>|<street>|<history>": [probabilities]}``.
 
         The rows are those of the decisions after the flop on the way to the line, of the line itself, and of
-        all decisions of its street that follow it. `artifacts.postflop_offpath` takes them as they are.
+        all decisions of its street that follow it; also those that face an all-in made on the way, from which
+        `artifacts.postflop_offpath` knows that there is one. It takes the view as it is.
 
         Parameters
         ----------
@@ -454,8 +455,13 @@ class BlueprintBundle(Bundle):
         return view
 
     def _seen(self, walk: _Walk, below: bool) -> Iterator[Decision]:
-        """Decisions after the flop on the way, the one at the end, and those below it on its street."""
-        yield from (decision for decision, _ in walk.steps if decision.street > 0)
+        """Decisions after the flop on the way (and facing an all-in there), at the end, below on its street."""
+        for decision, action in walk.steps:
+            if decision.street > 0:
+                yield decision
+                facing = self._at(f"{decision.line}A")
+                if facing is not None and decision.tokens[action] != "A":
+                    yield facing
         for key in self._numbers:
             if key.startswith(walk.end) and key.count("/") == walk.street:
                 # Not a longer number: b50 is not the beginning of b500.

@@ -64,8 +64,11 @@ def test_a_view_holds_the_way_to_the_line_and_what_follows_on_its_street(bundle:
         ("2h8dJhQs", "t", "xb250c/"),
         ("2h8dJhQs", "t", "xb250c/x"),
         ("2h8dJhQs", "t", "xb250c/xA"),
+        # An all-in that was on offer on the way.
+        ("2hJhQs", "f", "xb250A"),
+        ("2h8dJhQs", "t", "xb250c/A"),
     }
-    assert len(view) == 3 * 1176 + 3 * 1128
+    assert len(view) == 4 * 1176 + 4 * 1128
     for key, row in view.items():
         assert sum(row) == pytest.approx(1, abs=1e-6), key
     line = "b250c/xb250c/x"
@@ -88,6 +91,19 @@ def test_cleaning_a_view_is_the_off_path_module_with_the_ranges_of_the_flop(bund
     assert cleaned == expected
     assert raw == before
     assert cleaned != raw
+
+
+def test_a_deep_view_cleans_as_one_of_the_whole_street_does(bundle: BlueprintBundle) -> None:
+    reasons = set()
+    for line in [line for line in bundle.lines("turn") if line.endswith("/xA")]:
+        deep = bundle.per_history_strategy_view(TURN, line)
+        whole = bundle.per_history_strategy_view(TURN, line.removesuffix("xA"))
+        shared = deep.keys() & whole.keys()
+        assert len(shared) >= 3 * 1128
+        assert {key: deep[key] for key in shared} == {key: whole[key] for key in shared}
+        raw = bundle.per_history_strategy_view(TURN, line, clean=False)
+        reasons |= set(reasons_by_key(raw, None).values())
+    assert "all_in" in reasons
 
 
 def test_a_preflop_range_is_what_the_hands_do_on_the_way(bundle: BlueprintBundle) -> None:
