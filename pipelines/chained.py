@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 from abstractions.cards import (
     CLASS_NAMES,
     CLASS_OF_COMBO,
-    COMBO_CARDS,
-    NUM_CARDS,
     NUM_COMBOS,
     format_cards,
     live_combos,
 )
 from artifacts import postflop_offpath, preflop_offpath
+from artifacts.line_reach import deal_weight
 from pipelines.history_rows import by_hole, decisions, per_history_strategy
 from solver.game import FLOP, STREETS, GameConfig
 from solver.holdem import read_board, read_range
@@ -201,7 +200,7 @@ def chained_result(
         "preflop": {
             **play.source,
             "line": preflop_key(tree, node),
-            "probability": _deals(*ranges) / _deals(*settings.ranges),
+            "probability": deal_weight(*ranges) / deal_weight(*settings.ranges),
             "strategy": _preflop_strategy(play, tree, node, settings),
         },
         "streets": [
@@ -227,16 +226,12 @@ def _flop_node(play: PreflopPlay, tree: PublicTree, settings: ChainedSettings) -
             raise ValueError(f"line: {settings.line!r} does not lead to a flop; accepted: {lines}")
         return node
     played = [
-        _deals(*(settings.ranges[seat] * play.reach(tree, node, seat)[CLASS_OF_COMBO] for seat in range(2)))
+        deal_weight(
+            *(settings.ranges[seat] * play.reach(tree, node, seat)[CLASS_OF_COMBO] for seat in range(2))
+        )
         for node in nodes
     ]
     return int(nodes[int(np.argmax(played))])
-
-
-def _deals(first: Floats, second: Floats) -> float:
-    """Weight of the deals of two ranges: pairs of hands without a card in common."""
-    held = [np.bincount(COMBO_CARDS.ravel(), np.repeat(w, 2), minlength=NUM_CARDS) for w in (first, second)]
-    return max(float(first.sum() * second.sum() - held[0] @ held[1] + first @ second), 0.0)
 
 
 def _scaled(weights: Floats) -> Floats:

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.command_options import Json, user_input, writable
+from pipelines.command_options import DEFAULT_STORE, Json, Seat, open_exported, user_input, writable
+from pipelines.errors import UserError
 
 if TYPE_CHECKING:
     from pipelines.chained import PreflopPlay
-
-
-class Seat(StrEnum):
-    """Seats of a heads-up game."""
-
-    SB = "sb"
-    BB = "bb"
 
 
 def chained(
@@ -30,6 +23,9 @@ def chained(
     hero: Annotated[
         Seat, typer.Option(help="hero's seat; the small blind has position after the flop")
     ] = Seat.SB,
+    bundle: Annotated[
+        Path | None, typer.Option(help="preflop strategy of this exported bundle instead of a live solve")
+    ] = None,
     overrides: Annotated[
         list[str] | None,
         typer.Option("--game", help="game of the live solve, repeatable: game=hu25 or game.limp=false"),
@@ -63,9 +59,15 @@ def chained(
     Ranges go along one preflop line, each hand by how often it plays it. The flop is solved exactly, then
     turn and river as the board has them. Hands that are off-path at a decision are folded in what is printed.
 
-    Example: poker-solver chained --hero-range "AA,KK,AKs" --villain-range "QQ,JJ,AKs" --board "Ad 8h 9d"
+    \b
+    Examples:
+      poker-solver chained --hero-range "AA,KK,AKs" --villain-range "QQ,JJ,AKs" --board "Ad 8h 9d"
+      poker-solver chained --hero-range 22+,A2s+ --villain-range 22+,AT+ --board Ad8h9d2c \\
+        --line b250c --postflop-line xb375c --hero bb --raw-offpath --out result.json
     """
     writable(out)
+    if bundle is not None and overrides:
+        raise UserError("--game: the game is that of --bundle; give one of the two")
     with user_input():
         from pipelines.chained import ChainedSettings, chained_result, read_hands, read_played
         from solver.holdem import read_board
@@ -91,7 +93,7 @@ def chained(
             lazy=lazy_postflop,
             clean=not raw_offpath,
         )
-        play = _live(overrides or [], preflop_iterations)
+        play = _live(overrides or [], preflop_iterations) if bundle is None else _exported(bundle)
         result = chained_result(play, settings, progress=_show if sys.stderr.isatty() else None)
     if sys.stderr.isatty():
         print(file=sys.stderr)
@@ -117,6 +119,15 @@ def _live(overrides: list[str], iterations: int) -> PreflopPlay:
         "iterations": result.iterations,
     }
     return PreflopPlay(result.strategy.game.config, result.strategy.by_line(), source)
+
+
+def _exported(path: Path) -> PreflopPlay:
+    from pipelines.blueprint_values import exported_game
+    from pipelines.chained import PreflopPlay
+
+    bundle = open_exported(path, DEFAULT_STORE)
+    source = {"source": str(path), "exploitability_mbb": bundle.metrics["exploitability_raw"]}
+    return PreflopPlay(exported_game(bundle), bundle.strategy_table(clean=False), source)
 
 
 def _show(iteration: int, seconds: float, percent: float) -> None:

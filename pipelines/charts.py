@@ -163,4 +163,9 @@ def chart_figure(
         frameon=False,
         fontsize=9,
     )
+    found = [reason for reason in reasons or () if reason is not None]
+    notes = [f"{reason_text(reason)} ({found.count(reason)})" for reason in sorted(set(found))]
+    if notes:
+        words = f"{DASH} not in range: {', '.join(notes)}"
+        figure.text(0.5, 0.02, words, ha="center", fontsize=8, color=OFF_PATH_INK)
     return figure

@@ -23,7 +23,7 @@ from pipelines.command import run_command
 from pipelines.composition import compose_config
 from pipelines.errors import UserError
 from pipelines.progress import plain_console, size
-from pipelines.schema import Tracking
+from pipelines.schema import Config, Tracking
 from pipelines.tracking import Tracker, quiet_mlflow
 
 SPREAD = ("flop", "turn", "river")
@@ -160,6 +160,19 @@ def plot(groups: dict[tuple[str, str], list[RunRow]], path: Path) -> bool:
     return True
 
 
+def compared_runs(config: Config) -> dict[tuple[str, str], list[RunRow]]:
+    """The recorded runs by game and tier, those included that could not be sent to the tracker so far."""
+    waiting = Path(config.store.root) / ".tracking"
+    if any(waiting.glob("*.jsonl")):
+        Tracker(config.tracking, waiting, lambda text: print(text, file=sys.stderr)).close()
+    return ranked(recorded_runs(config.tracking))
+
+
+def as_data(groups: dict[tuple[str, str], list[RunRow]]) -> list[dict[str, Any]]:
+    """The tables for machines."""
+    return [{"game": g, "tier": t, "runs": [asdict(row) for row in rows]} for (g, t), rows in groups.items()]
+
+
 def main() -> None:
     """Print the tables; write `out` and the plot."""
     arguments = sys.argv[1:]
@@ -172,17 +185,12 @@ def main() -> None:
     for key, file in own.items():
         if not Path(file).resolve().parent.is_dir():
             raise UserError(f"{key}: the folder of {file} does not exist")
-    if any((root / ".tracking").glob("*.jsonl")):
-        Tracker(config.tracking, root / ".tracking", lambda text: print(text, file=sys.stderr)).close()
-    groups = ranked(recorded_runs(config.tracking))
+    groups = compared_runs(config)
     if not groups:
         print(f"no runs recorded in {config.tracking.uri}")
     print_table(groups, plain_console())
     if "out" in own:
-        data = [
-            {"game": g, "tier": t, "runs": [asdict(row) for row in rows]} for (g, t), rows in groups.items()
-        ]
-        Path(own["out"]).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+        Path(own["out"]).write_text(json.dumps(as_data(groups), indent=2) + "\n", encoding="utf-8")
         print(f"written: {own['out']}")
     picture = Path(own.get("plot") or root / "compare.png")
     if root.is_dir() and plot(groups, picture):

@@ -1,4 +1,4 @@
-"""`poker-solver`: equities, trees and solves from the command line. Every command has --json."""
+"""`poker-solver`: equities, trees, solves and blueprints from the command line. Every command has --json."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import threading
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
+from pipelines.bundle_commands import chart, compare, diff, lines, range_
 from pipelines.chained_command import chained
 from pipelines.command import run_app
-from pipelines.command_options import Json, user_input
-from pipelines.composition import compose_config
+from pipelines.command_options import Json, user_input, writable
 from pipelines.errors import UserError
 from pipelines.progress import plain_console, size
 
@@ -24,7 +23,8 @@ app = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None, pre
 Overrides = Annotated[
     list[str] | None, typer.Argument(help="game and overrides: game=hu25 game.limp=false ...")
 ]
-app.command()(chained)
+for command in (chart, lines, range_, diff, compare, chained):
+    app.command(command.__name__.rstrip("_"))(command)
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -49,7 +49,10 @@ def equity(
 ) -> None:
     """Exact equity of a hand or range against another, on any board.
 
-    Example: poker-solver equity AhKh QQ --board 2h7h9c
+    \b
+    Examples:
+      poker-solver equity AhKh QQ --board 2h7h9c
+      poker-solver equity "QQ+,AKs:0.5" all --json
     """
     from abstractions import equity as equities
 
@@ -71,8 +74,12 @@ def tree(
 ) -> None:
     """Print a betting tree, every line with its actions, and its counts.
 
-    Example: poker-solver tree game=hu25 --last-street 0
+    \b
+    Examples:
+      poker-solver tree game=hu25 --last-street 0
+      poker-solver tree --spot spot.json --counts
     """
+    from pipelines.composition import compose_config
     from solver.spot import tree_of_spot
     from solver.tree import game_tree
     from solver.tree_text import format_counts, tree_counts, tree_lines
@@ -101,9 +108,12 @@ def preflop(
 ) -> None:
     """Solve heads-up preflop with exact equities (a flop is checked down; a blueprint plays it).
 
-    Example, push or fold at 10 bb: poker-solver preflop "game.stacks=[1000,1000]" "game.raise_sizes=[a]"
-    game.limp=false
+    \b
+    Examples:
+      poker-solver preflop game=hu25 --target 0.1
+      poker-solver preflop "game.stacks=[1000,1000]" "game.raise_sizes=[a]" game.limp=false
     """
+    from pipelines.composition import compose_config
     from solver.preflop import solve_preflop
 
     config = compose_config(overrides or []).game.game_config()
@@ -120,7 +130,7 @@ def preflop(
         )
     if progress is not None:
         print(file=sys.stderr)
-    lines = result.strategy.by_line()
+    by_line = result.strategy.by_line()
     if json_:
         summary = {
             "exploitability_mbb": result.exploitability,
@@ -128,7 +138,7 @@ def preflop(
             "iterations": result.iterations,
             "seconds": result.seconds,
             "schedule": result.schedule,
-            "strategy": lines,
+            "strategy": by_line,
         }
         print(json.dumps(summary))
         return
@@ -137,7 +147,7 @@ def preflop(
         f"small blind {result.values[0]:+.5f} bb/hand, {result.exploitability:.4f} mbb/hand exploitable"
     )
     console.print(f"{result.iterations:,} iterations of {result.schedule} in {result.seconds:.1f} s")
-    for line in lines:
+    for line in by_line:
         words = ", ".join(
             f"{label} {share:.2%}" for label, share in result.strategy.frequencies(line).items()
         )
@@ -156,11 +166,17 @@ def solve(
     """Solve a postflop spot exactly: every hand, every card, no abstraction.
 
     Ctrl-C stops early with what there is; with --state the next call goes on from there.
+
+    \b
+    Examples:
+      poker-solver solve spot.json --out result.json
+      poker-solver solve spot.json --state spot.npz --json
     """
     data = read_json(spot)
     for path in (out, state):
-        if path is not None and not path.resolve().parent.is_dir():
-            raise UserError(f"{path}: its folder does not exist")
+        writable(path)
+    import numpy as np
+
     from solver.spot import read_spot, spot_result, spot_solver
 
     stopped = threading.Event()

@@ -7,6 +7,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from abstractions.cards import CLASS_NAMES
+from pipelines.chart_text import chart_lines, range_lines
 from pipelines.charts import DASH, OFF_PATH_COLOUR, action_colours, chart_figure, frequencies
 
 ACTIONS = ["fold", "call", "raise_600", "raise_900", "all_in"]
@@ -53,5 +54,26 @@ def test_the_picture_divides_cells_from_the_largest_raise_and_dashes_off_path_ha
     assert cell == {0.0: 0.1, 0.1: 0.2, 0.3: 0.3, 0.6: 0.4}
     legend = [text.get_text() for text in axes.get_legend().get_texts()]
     assert legend == ["all-in 0.0%", "raise 900 10.0%", "raise 600 20.0%", "call 30.0%", "fold 40.0%"]
+    assert [text.get_text() for text in figure.texts] == [
+        f"{DASH} not in range: folded earlier on this line (1)"
+    ]
     grey = [bar for bar in axes.patches if to_hex(bar.get_facecolor()) == OFF_PATH_COLOUR]
     assert [(bar.get_x(), bar.get_y()) for bar in grey] == [(7.0, 11.5)]
+
+
+def test_a_cell_in_a_terminal_is_divided_as_in_the_picture():
+    lines = chart_lines(["fold", "raise_600"], shares([0.5, 0.5]))
+    row = lines[0]
+    red, grey = (action_colours(["fold", "raise_600"])[index] for index in (1, 0))
+    styles = [(span.start, span.end, str(span.style).rpartition(" ")[2]) for span in row.spans]
+    assert row.plain.startswith("  AA   ")
+    assert styles[:2] == [(0, 3, red), (3, 6, grey)]
+    assert len(styles) == 26
+
+
+def test_a_range_grid_fills_cells_by_weight():
+    weights = np.zeros(169)
+    weights[0] = 0.5
+    coloured, plain = range_lines(weights)[0], range_lines(weights, colours=False)[0]
+    assert plain.plain.startswith("AA 50  ")
+    assert [(span.start, span.end) for span in coloured.spans[:3]] == [(0, 3), (3, 6), (7, 13)]
