@@ -168,7 +168,10 @@ class BlueprintBundle(Bundle):
 
         walk = self._walk(line)
         cards = self._cards(board, walk, line)
-        view = self._view(cards, self._entered(walk, cards), below=False, clean=clean)
+        walk = self._entered(walk, cards)
+        view = self._view(cards, walk, below=False)
+        if clean:
+            view = self._cleaned(view, walk, cards, (decision.player,))
         hole = format_cards(COMBO_CARDS[parse_combo(hand)])
         key = f"{hole}|{_sorted_text(cards)}|{_STREET_LETTERS[decision.street]}|{_history(decision.line)}"
         if key not in view:
@@ -240,7 +243,9 @@ class BlueprintBundle(Bundle):
         cards = self._cards(board, walk, line)
         if not len(cards):
             raise ValueError(f"line {line!r} has seen no flop: `strategy_table` holds the preflop strategy")
-        return self._view(cards, self._entered(walk, cards), below=True, clean=clean)
+        walk = self._entered(walk, cards)
+        view = self._view(cards, walk, below=True)
+        return self._cleaned(view, walk, cards, (0, 1)) if clean else view
 
     def continuation_value(
         self,
@@ -436,9 +441,7 @@ class BlueprintBundle(Bundle):
 
         return int(textures[board_index(cards[None, :3])[0][0]])
 
-    def _view(
-        self, cards: NDArray[np.uint8], walk: _Walk, *, below: bool, clean: bool
-    ) -> dict[str, list[float]]:
+    def _view(self, cards: NDArray[np.uint8], walk: _Walk, *, below: bool) -> dict[str, list[float]]:
         from abstractions.cards import live_combos
 
         view: dict[str, list[float]] = {}
@@ -450,8 +453,6 @@ class BlueprintBundle(Bundle):
             rows = shares[:, buckets[live]].T.astype(np.float64).tolist()
             suffix = f"|{_sorted_text(board)}|{_STREET_LETTERS[decision.street]}|{_history(decision.line)}"
             view.update(zip([names[combo] + suffix for combo in live.tolist()], rows))
-        if clean:
-            view = self._cleaned(view, walk, cards)
         return view
 
     def _seen(self, walk: _Walk, below: bool) -> Iterator[Decision]:
@@ -467,20 +468,21 @@ class BlueprintBundle(Bundle):
                 # Not a longer number: b50 is not the beginning of b500.
                 follows = key[len(walk.end) : len(walk.end) + 1]
                 if not follows or (below and not follows.isdigit()):
-                    decision = self._at(key)
-                    assert decision is not None
-                    yield decision
+                    found = self._at(key)
+                    assert found is not None
+                    yield found
 
     def _cleaned(
-        self, view: dict[str, list[float]], walk: _Walk, cards: NDArray[np.uint8]
+        self, view: dict[str, list[float]], walk: _Walk, cards: NDArray[np.uint8], seats: tuple[int, ...]
     ) -> dict[str, list[float]]:
+        """The view with the off-path combos of some seats giving up, given their ranges at the flop."""
         from artifacts.postflop_offpath import clean_off_path
 
         start = walk.end.partition("/")[0]
         first = self._at(f"{start}/")
         assert first is not None
         names = _combo_names()
-        for seat in (0, 1):
+        for seat in seats:
             weights = self.range(start, seat, cards[:3])
             held = np.flatnonzero(weights).tolist()
             view = clean_off_path(
