@@ -218,7 +218,7 @@ def range_(
         cards = _cards(board)
         if player is None:
             player = tuple(Seat)[bundle.decision(line).player]
-        weights = bundle.range(line, player.value, cards)
+        weights = np.minimum(bundle.range(line, player.value, cards), 1.0)  # products may round above it
     from abstractions.cards import CLASS_NAMES, CLASS_OF_COMBO, NUM_CLASSES, format_combo, live_combos
     from abstractions.ranges import format_range, from_class_weights
 
