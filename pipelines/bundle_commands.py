@@ -1,4 +1,4 @@
-"""`poker-solver chart | lines | range | diff | compare`: reading blueprints that a pipeline exported."""
+"""`poker-solver chart | lines | range`: reading a blueprint that a pipeline exported."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ import typer
 
 from pipelines.command_options import (
     DEFAULT_STORE,
+    PREFIX,
+    Board,
     Json,
     Seat,
     Store,
+    board_cards,
     bundle_and_line,
     open_exported,
     user_input,
@@ -24,9 +27,6 @@ from pipelines.progress import plain_console
 
 if TYPE_CHECKING:
     from artifacts.blueprint_bundle import BlueprintBundle
-    from artifacts.bundle_difference import HandDifference
-
-PREFIX = "||p|"
 
 
 class Street(StrEnum):
@@ -42,7 +42,6 @@ BundleAndLine = Annotated[
     list[str] | None,
     typer.Argument(metavar="BUNDLE LINE", help="folder of the bundle, and a line: b250r750"),
 ]
-Board = Annotated[str, typer.Option(help="public cards as dealt, once the line has seen a flop: QsJh2h")]
 
 
 def chart(
@@ -151,7 +150,7 @@ def lines(
     """
     opened = open_exported(bundle, store)
     with user_input():
-        cards = _cards(board)
+        cards = board_cards(board)
         reached = tuple(Street)[max(len(cards) - 2, 0)]
         shown = street or (reached if len(cards) else None)
         start = prefix.removeprefix(PREFIX)
@@ -190,12 +189,6 @@ def lines(
     plain_console().print(table)
 
 
-def _cards(board: str) -> Any:
-    from abstractions.cards import parse_board
-
-    return parse_board(board)
-
-
 def range_(
     words: BundleAndLine = None,
     player: Annotated[Seat | None, typer.Option(help="whose range; the one to act if left out")] = None,
@@ -215,7 +208,7 @@ def range_(
     path, line = bundle_and_line(words)
     bundle = open_exported(path, store)
     with user_input():
-        cards = _cards(board)
+        cards = board_cards(board)
         if player is None:
             player = tuple(Seat)[bundle.decision(line).player]
         weights = np.minimum(bundle.range(line, player.value, cards), 1.0)  # products may round above it
@@ -243,112 +236,3 @@ def range_(
     for row in range_lines(share, colours=console.color_system is not None):
         console.print(row)
     console.print(text, markup=False)
-
-
-def diff(
-    first: Annotated[Path, typer.Argument(help="folder of a bundle")],
-    second: Annotated[Path, typer.Argument(help="folder of a bundle of the same game")],
-    top: Annotated[int, typer.Option(min=1, help="hands and lines to show")] = 20,
-    prefix: Annotated[str, typer.Option(help="lines that begin with this only")] = "",
-    board: Board = "",
-    json_: Json = False,
-) -> None:
-    """Where two blueprints disagree, largest first: lines, then hands.
-
-    The distance of two strategies is their total variation; its weight is how often the line is played and
-    the hand is held. Before the flop by hand class; with --board the decisions of that street, by combo.
-
-    \b
-    Examples:
-      poker-solver diff artifacts/store/export-KEY artifacts/store/export-OTHER --top 10
-      poker-solver diff export-KEY export-OTHER --board QsJh2h --prefix b250c/
-    """
-    bundles = [open_exported(path, DEFAULT_STORE) for path in (first, second)]
-    _require_one_game(*bundles)
-    from artifacts.bundle_difference import bundle_difference
-
-    with user_input():
-        cards = _cards(board)
-        found = bundle_difference(*bundles, board=cards if len(cards) else None, prefix=prefix)
-    hands = sorted((hand for line in found for hand in line.hands), key=lambda hand: -hand.weighted)[:top]
-    total = sum(line.weighted for line in found)
-    if json_:
-        by_line = [
-            {
-                "line": line.line,
-                "player": line.player,
-                "reach": line.reach,
-                "distance": line.distance,
-                "weighted": line.weighted,
-            }
-            for line in found
-        ]
-        by_hand = [vars(hand) | {"weighted": hand.weighted} for hand in hands]
-        print(json.dumps({"board": board, "weighted": total, "lines": by_line, "hands": by_hand}))
-        return
-    from rich.table import Table
-
-    console = plain_console()
-    console.print(f"{total:.4%} of the probability moves per deal, over {len(found)} lines")
-    table = Table("line", "player", "reach", "distance", "weighted", box=None, pad_edge=False)
-    for line in found[:top]:
-        name = line.line.removeprefix(PREFIX) or "(start)"
-        table.add_row(name, line.player, f"{line.reach:.3%}", f"{line.distance:.2%}", f"{line.weighted:.4%}")
-    console.print(table)
-    table = Table(
-        "line", "hand", "reach", "distance", "weighted", "first", "second", box=None, pad_edge=False
-    )
-    for hand in hands:
-        name = hand.line.removeprefix(PREFIX) or "(start)"
-        figures = f"{hand.reach:.3%}", f"{hand.distance:.2%}", f"{hand.weighted:.4%}"
-        table.add_row(name, hand.hand, *figures, *_played(hand))
-    console.print()
-    console.print(table)
-
-
-def _played(hand: HandDifference) -> tuple[str, str]:
-    """What both blueprints do with a hand, as far as it matters."""
-    first, second = (
-        ", ".join(f"{action} {share:.1%}" for action, share in shares.items() if share >= 0.001)
-        for shares in (hand.first, hand.second)
-    )
-    return first, second
-
-
-def _require_one_game(first: BlueprintBundle, second: BlueprintBundle) -> None:
-    from dataclasses import asdict
-
-    from pipelines.blueprint_values import exported_game
-
-    games = [asdict(exported_game(bundle)) for bundle in (first, second)]
-    for key, value in games[0].items():
-        if value != games[1][key]:
-            raise UserError(
-                f"{second.path}: another game than {first.path}: {key} is {games[1][key]}, not {value}"
-            )
-
-
-def compare(
-    overrides: Annotated[
-        list[str] | None, typer.Argument(help="store.root=DIR tracking.uri=URI, as for the pipeline")
-    ] = None,
-    json_: Json = False,
-) -> None:
-    """The recorded runs by exploitability, as python -m pipelines.compare prints them.
-
-    \b
-    Examples:
-      poker-solver compare
-      poker-solver compare store.root=runs/store --json
-    """
-    from pipelines.compare import as_data, compared_runs, print_table
-    from pipelines.composition import compose_config
-
-    config = compose_config(overrides or [])
-    groups = compared_runs(config)
-    if json_:
-        print(json.dumps(as_data(groups)))
-        return
-    if not groups:
-        print(f"no runs recorded in {config.tracking.uri}")
-    print_table(groups, plain_console())

@@ -7,33 +7,25 @@ card to come. What is printed is cleaned of off-path hands, what is carried on n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from abstractions.cards import (
-    CLASS_NAMES,
-    CLASS_OF_COMBO,
-    NUM_COMBOS,
-    format_cards,
-    live_combos,
-)
-from artifacts import postflop_offpath, preflop_offpath
+from abstractions.cards import NUM_COMBOS, format_cards, live_combos
+from artifacts import postflop_offpath
 from artifacts.line_reach import deal_weight
 from pipelines.history_rows import by_hole, decisions, per_history_strategy
-from solver.game import FLOP, STREETS, GameConfig
+from pipelines.preflop_play import Floats, PreflopPlay, Ranges
+from solver.game import FLOP, STREETS
 from solver.holdem import read_board, read_range
 from solver.node_report import NodeReport
 from solver.postflop import PLAYERS, PostflopSolver, SolveResult
-from solver.public_tree import NodeKind, PublicTree
-from solver.tree import game_tree, spot_tree
-from solver.tree_text import action_labels, preflop_key
+from solver.public_tree import NodeKind
+from solver.tree import spot_tree
+from solver.tree_text import preflop_key
 
-Floats = NDArray[np.float64]
-Table = Mapping[str, Mapping[str, Mapping[str, float]]]
 Progress = Callable[[int, float, float], None]
 
 SEATS = ("sb", "bb")
@@ -41,35 +33,6 @@ SEATS = ("sb", "bb")
 SEAT_OF = {"oop": 1, "ip": 0}
 #: A range keeps hands down to this share of its most frequent one: less is what no solve can tell from 0.
 SMALLEST_SHARE = 1e-4
-
-
-@dataclass(frozen=True)
-class PreflopPlay:
-    """A preflop strategy of both seats as solved, and where it is from.
-
-    Attributes
-    ----------
-    by_line
-        ``{line: {hand: {label: probability}}}``, raw.
-    source
-        What the result says about it.
-    """
-
-    game: GameConfig
-    by_line: Table
-    source: Mapping[str, Any]
-
-    def reach(self, tree: PublicTree, node: int, seat: int) -> Floats:
-        """Probability by hand class that a seat plays its part of the way to a node."""
-        reach = np.ones(len(CLASS_NAMES))
-        while node > 0:
-            parent = int(tree.parent[node])
-            if tree.player[parent] == seat:
-                label = action_labels(tree, parent)[tree.children_of(parent).tolist().index(node)]
-                rows = self.by_line[preflop_key(tree, parent)]
-                reach *= [rows[hand][label] for hand in CLASS_NAMES]
-            node = parent
-        return reach
 
 
 @dataclass(frozen=True)
@@ -86,7 +49,7 @@ class ChainedSettings:
         Exploitability at which a street's solve stops, in percent of its pot.
     """
 
-    ranges: tuple[Floats, Floats]
+    ranges: Ranges
     board: tuple[int, ...]
     hero: int = 0
     line: str | None = None
@@ -113,7 +76,7 @@ class _Start:
     board: tuple[int, ...]
     pot: int
     stack: int
-    ranges: tuple[Floats, Floats]
+    ranges: Ranges
 
 
 @dataclass(frozen=True)
@@ -178,9 +141,9 @@ def chained_result(
 ) -> dict[str, Any]:
     """Carry the ranges to the flop, solve what the board has reached, and report every street."""
     read_board(settings.board)
-    tree = game_tree(play.game, last_street=0)
-    node = _flop_node(play, tree, settings)
-    ranges = tuple(settings.ranges[seat] * play.reach(tree, node, seat)[CLASS_OF_COMBO] for seat in range(2))
+    tree = play.tree
+    node = play.flop_node(settings.line, settings.ranges)
+    ranges = play.carried(node, settings.ranges)
     for seat in range(2):
         if not ranges[seat].any():
             who = "hero-range" if seat == settings.hero else "villain-range"
@@ -201,7 +164,7 @@ def chained_result(
             **play.source,
             "line": preflop_key(tree, node),
             "probability": deal_weight(*ranges) / deal_weight(*settings.ranges),
-            "strategy": _preflop_strategy(play, tree, node, settings),
+            "strategy": play.strategy_to(node, settings.ranges, clean=settings.clean),
         },
         "streets": [
             _street_result(street, *rows, settings.hero)
@@ -212,26 +175,6 @@ def chained_result(
 
 def _position(seat: int) -> str:
     return next(position for position, owner in SEAT_OF.items() if owner == seat)
-
-
-def _flop_node(play: PreflopPlay, tree: PublicTree, settings: ChainedSettings) -> int:
-    """The flop line asked for, or the one that the two ranges play most."""
-    nodes = np.flatnonzero(tree.kind == NodeKind.CHANCE).tolist()
-    if not nodes:
-        raise ValueError("line: no line of this game sees a flop with chips behind")
-    if settings.line is not None:
-        node = tree.node_at(settings.line)
-        if node not in nodes:
-            lines = " ".join(tree.line(other) for other in nodes)
-            raise ValueError(f"line: {settings.line!r} does not lead to a flop; accepted: {lines}")
-        return node
-    played = [
-        deal_weight(
-            *(settings.ranges[seat] * play.reach(tree, node, seat)[CLASS_OF_COMBO] for seat in range(2))
-        )
-        for node in nodes
-    ]
-    return int(nodes[int(np.argmax(played))])
 
 
 def _scaled(weights: Floats) -> Floats:
@@ -280,7 +223,7 @@ def _put_in(street: _Street, played: str) -> int:
     return int(chips.max())
 
 
-def _carried(report: NodeReport, played: str) -> tuple[Floats, Floats]:
+def _carried(report: NodeReport, played: str) -> Ranges:
     """The ranges that a street leaves, on the next board."""
     carried = []
     for player, hands in zip(PLAYERS, report.hands):
@@ -315,21 +258,6 @@ def _solved(
         progress=progress,
     )
     return _Street(start, solver, outcome=outcome)
-
-
-def _preflop_strategy(
-    play: PreflopPlay, tree: PublicTree, node: int, settings: ChainedSettings
-) -> dict[str, dict[str, dict[str, float]]]:
-    """Rows of the decisions on the line, for the hands that the seat to act was given."""
-    table = preflop_offpath.clean_off_path(play.by_line) if settings.clean else play.by_line
-    strategy = {}
-    while node > 0:
-        node = int(tree.parent[node])
-        held = settings.ranges[int(tree.player[node])] > 0
-        hands = [CLASS_NAMES[index] for index in np.unique(CLASS_OF_COMBO[held])]
-        rows = table[preflop_key(tree, node)]
-        strategy[preflop_key(tree, node)] = {hand: dict(rows[hand]) for hand in hands}
-    return dict(reversed(strategy.items()))
 
 
 def _cleaned(

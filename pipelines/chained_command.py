@@ -13,7 +13,7 @@ from pipelines.command_options import DEFAULT_STORE, Json, Seat, open_exported, 
 from pipelines.errors import UserError
 
 if TYPE_CHECKING:
-    from pipelines.chained import PreflopPlay
+    from pipelines.preflop_play import PreflopPlay
 
 
 def chained(
@@ -106,8 +106,8 @@ def chained(
 
 
 def _live(overrides: list[str], iterations: int) -> PreflopPlay:
-    from pipelines.chained import PreflopPlay
     from pipelines.composition import compose_config
+    from pipelines.preflop_play import PreflopPlay
     from solver.preflop import solve_preflop
 
     game = compose_config(overrides).game
@@ -123,7 +123,7 @@ def _live(overrides: list[str], iterations: int) -> PreflopPlay:
 
 def _exported(path: Path) -> PreflopPlay:
     from pipelines.blueprint_values import exported_game
-    from pipelines.chained import PreflopPlay
+    from pipelines.preflop_play import PreflopPlay
 
     bundle = open_exported(path, DEFAULT_STORE)
     source = {"source": str(path), "exploitability_mbb": bundle.metrics["exploitability_raw"]}

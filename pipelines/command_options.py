@@ -14,6 +14,9 @@ import typer
 from pipelines.errors import UserError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from artifacts.blueprint_bundle import BlueprintBundle
 
 _LINE = re.compile(r"(\|\|p\|)?([fxcA/]|[br]\d+)*")
@@ -22,7 +25,10 @@ Store = Annotated[
     Path,
     typer.Option(help="store whose newest exported bundle is read where none is named", show_default=True),
 ]
+Board = Annotated[str, typer.Option(help="public cards as dealt, once the line has seen a flop: QsJh2h")]
 DEFAULT_STORE = Path("artifacts/store")
+#: Of preflop lines, left out where they are shown.
+PREFIX = "||p|"
 
 
 class Seat(StrEnum):
@@ -39,6 +45,13 @@ def user_input(source: Path | str | None = None) -> Iterator[None]:
         yield
     except ValueError as error:
         raise UserError(f"{source}: {error}" if source else str(error)) from None
+
+
+def board_cards(text: str) -> NDArray[np.uint8]:
+    """Cards of `--board`, none where it is left out."""
+    from abstractions.cards import parse_board
+
+    return parse_board(text)
 
 
 def writable(path: Path | None) -> Path | None:

@@ -11,10 +11,11 @@ from typing import Annotated, Any
 
 import typer
 
-from pipelines.bundle_commands import chart, compare, diff, lines, range_
+from pipelines.bundle_commands import chart, lines, range_
 from pipelines.chained_command import chained
 from pipelines.command import run_app
 from pipelines.command_options import Json, user_input, writable
+from pipelines.comparison_commands import compare, diff
 from pipelines.errors import UserError
 from pipelines.progress import plain_console, size
 

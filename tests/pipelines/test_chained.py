@@ -13,9 +13,10 @@ from typer.testing import CliRunner
 
 from abstractions.cards import CLASS_NAMES, CLASS_OF_COMBO, parse_board, parse_combo
 from artifacts.postflop_offpath import mark_off_path_with_reason
-from pipelines.chained import ChainedSettings, PreflopPlay, chained_result, read_hands, read_played
+from pipelines.chained import ChainedSettings, chained_result, read_hands, read_played
 from pipelines.errors import UserError
 from pipelines.poker_solver import app
+from pipelines.preflop_play import PreflopPlay
 from solver.game import GameConfig
 from solver.preflop import solve_preflop
 
