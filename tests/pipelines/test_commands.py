@@ -35,7 +35,7 @@ def test_the_pipeline_runs_and_the_second_time_recomputes_nothing(tmp_path: Path
     first = run("pipelines.blueprint", "+preset=smoke", cwd=tmp_path)
     assert first.returncode == 0, first.stderr
     last = first.stdout.splitlines()[-1]
-    assert last.startswith("bundle: artifacts/store/")
+    assert last.startswith("bundle: artifacts/store/export-")
     assert (tmp_path / last.removeprefix("bundle: ") / "manifest.json").is_file()
     before = hashes(tmp_path / "artifacts/store")
     second = run("pipelines.blueprint", "+preset=smoke", cwd=tmp_path)
@@ -50,6 +50,7 @@ def test_the_pipeline_runs_and_the_second_time_recomputes_nothing(tmp_path: Path
     (group,) = json.loads((tmp_path / "runs.json").read_text())
     assert [row["status"] for row in group["runs"]] == ["FINISHED", "FINISHED"]
     assert group["tier"] == "small"
+    assert all(row["exploitability_cleaned"] >= row["exploitability_raw"] - 1 for row in group["runs"])
 
     listing = run("pipelines.store", "list", cwd=tmp_path)
     assert all(name.split("/")[0] in listing.stdout for name in before)
