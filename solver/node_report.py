@@ -12,7 +12,6 @@ from abstractions.cards import COMBO_INDEX, format_cards, format_combo
 from abstractions.isomorphism import permute_cards
 from solver.deals import allin_matrix, num_runouts
 from solver.engine import CfrEngine, NodeValues
-from solver.terminals import terminal_values
 
 Floats = NDArray[np.float64]
 
@@ -160,9 +159,10 @@ def _equity(engine: CfrEngine, found: NodeValues, player: int, met: Floats) -> F
     mine, theirs = found.hands[player], found.hands[1 - player]
     if street == game.num_deals:
         own, opp = game.hands[player][mine], game.hands[1 - player][theirs]
-        strengths = game.strengths(public, own), game.strengths(public, opp)
-        won = terminal_values(own, opp, *strengths, reach[:, None], win=1.0, lose=0.0)[0][:, 0]
-        return per_deal(won, met)
+        # Pair by pair: a report asks once, and the terminal kernels would have to be compiled for it.
+        order = game.strengths(public, own)[:, None].astype(np.int64) - game.strengths(public, opp)
+        apart = (own[:, None, :, None] != opp[None, :, None, :]).all(axis=(2, 3))
+        return per_deal((apart * (0.5 + 0.5 * np.sign(order))) @ reach, met)
     side = engine.deals.sides[player]
     start, pad = int(side.boards[found.board]["allin"]), int(side.boards[found.board]["pad"])
     if start >= 0:
