@@ -36,8 +36,9 @@ lint: .venv/.installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Two workers, a file of tests each at a time: modules share their fixtures.
 test: lint
-	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "not slow" $(ARGS)
 	$(BIN)/python -m pytest -m slow $(ARGS)
 
 test-slow: .venv/.installed-dev

@@ -155,12 +155,12 @@ class Setup:
         textures, buckets = read_textures(inputs["textures"]), inputs["buckets"]
         game = read_game(config.game, inputs["preflop_equity"])
         pots = pot_types(game, config.pot_types)
+        counts = all_bucket_counts(buckets)
         equity = None
         if config.showdown == "bucket":
-            if buckets.config["scope"] == "texture":
-                raise ValueError("solver.showdown: 'bucket' is not accepted with abstraction.scope=texture")
-            equity = np.array(inputs["bucket_equity"]["equity_river"]["equity"])
-        postflop = Postflop(game.tree, pots, all_bucket_counts(buckets), equity)
+            shape = (-1, counts[2], counts[2]) if buckets.config["scope"] == "texture" else (counts[2],) * 2
+            equity = np.array(inputs["bucket_equity"]["equity_river"]["equity"]).reshape(shape)
+        postflop = Postflop(game.tree, pots, counts, equity)
         boards = evaluation_boards(config.tier, textures, buckets, buckets.config["boards"])
         return cls(config, game, pots, postflop, textures, buckets, boards)
 

@@ -114,6 +114,7 @@ def make_inputs(store: BundleStore, scope: str = "global") -> dict[str, Bundle]:
     strength = np.argsort(np.argsort(-np.arange(NUM_CLASSES) % 61))
     wins = (totals / (1 + np.exp((strength[:, None] - strength[None, :]) / 60))).astype(np.int64)
     edge = np.linspace(-0.5, 0.5, BUCKETS["river"])
+    equity = (0.5 + (edge[:, None] - edge) / 2).astype(np.float32)
     return {
         "textures": commit("textures", {"textures": flops, "texture_summary": summary}, {"textures": 3}),
         "buckets": commit("buckets", tables, {"scope": scope, "boards": "medoids", **BUCKETS}),
@@ -124,7 +125,7 @@ def make_inputs(store: BundleStore, scope: str = "global") -> dict[str, Bundle]:
         ),
         "bucket_equity": commit(
             "bucket_equity",
-            {"equity_river": {"equity": (0.5 + (edge[:, None] - edge) / 2).astype(np.float32)}},
+            {"equity_river": {"equity": np.tile(equity, (3 if scope == "texture" else 1, 1))}},
             {},
         ),
     }
@@ -369,8 +370,9 @@ def test_buckets_by_texture_train_on_hosts_that_share_the_textures(
         bundles.append(commit(store, "lcfr", f"texture-{name}", config, output))
     assert file_hashes(bundles[0]) == file_hashes(bundles[1])
     assert bundles[0].metrics["exploitability_last"] < bundles[0]["trace"]["exploitability"][0]
-    with pytest.raises(ValueError, match=r"solver\.showdown: 'bucket' is not accepted"):
-        Setup.build(changed(TRAINING, showdown="bucket"), inputs)
+    by_bucket = LcfrConfig(changed(TRAINING, showdown="bucket"), FIRST)
+    trace = lcfr.compute(by_bucket, inputs, Run(tmp_path / "bucket", InProcess())).tables["trace"]
+    assert trace["exploitability"][-1] < trace["exploitability"][0]
 
 
 def test_a_phase_ends_early_when_it_is_good_enough_or_has_cost_enough(
