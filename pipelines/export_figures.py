@@ -123,7 +123,8 @@ def realisation_figure(bundle: BlueprintBundle) -> Figure:
         for index in range(NUM_CLASSES):
             row, column = divmod(index, 13)
             words = f"{CLASS_NAMES[index]}\n{share[index]:.2f}"
-            axes.text(column, row, words, ha="center", va="center", fontsize=6)
+            ink = "white" if abs(share[index] - 1) > 0.75 else "black"
+            axes.text(column, row, words, ha="center", va="center", fontsize=6, color=ink)
         axes.set_axis_off()
         axes.set_title(f"{SPOTS[spot]}: chips won over equity times pot, mean {mean:.2f}")
     figure.tight_layout()
