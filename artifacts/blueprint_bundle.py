@@ -10,8 +10,6 @@ Questions before the flop need numpy and pyarrow alone. After it, buckets are lo
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -21,18 +19,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from artifacts.betting_lines import PREFIX, STREET_NAMES, BettingLines, Decision, Walk
 from artifacts.bundle import Bundle, Verify, open_bundle
 from artifacts.errors import BundleError
+
+__all__ = [
+    "PREFIX",
+    "SEATS",
+    "STREET_NAMES",
+    "BlueprintBundle",
+    "Decision",
+    "PreflopRows",
+    "open_blueprint",
+]
 
 Floats = NDArray[np.float64]
 Table = dict[str, dict[str, dict[str, float]]]
 Player = int | str
 BoardLike = str | NDArray | list[int] | tuple[int, ...]
 
-PREFIX = "||p|"
 SEATS = ("sb", "bb")
-STREET_NAMES = ("preflop", "flop", "turn", "river")
-_TOKEN = re.compile(r"[fxcA/]|[br]\d+")
 _STREET_LETTERS = " ftr"
 
 
@@ -61,66 +67,20 @@ class PreflopRows:
     reach: Floats
 
 
-@dataclass(frozen=True)
-class Decision:
-    """A decision of the game: where it is, who acts, and the row where its strategy begins."""
-
-    line: str
-    street: int
-    player: int
-    actions: tuple[str, ...]
-    tokens: tuple[str, ...]
-    row: int
-    pot: int
-    committed: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class _Walk:
-    """A line walked from the start: its decisions with the action taken at each, and where it ends.
-
-    `end` is a decision's key, or what was written where nobody acts: `over` says that a street has ended.
-    """
-
-    steps: tuple[tuple[Decision, int], ...]
-    end: str
-    over: bool
-
-    @property
-    def street(self) -> int:
-        return self.end.count("/")
-
-
 class BlueprintBundle(Bundle):
     """A bundle of stage `export`."""
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
-        """Row in `lines.arrow` of each decision, by its line without prefix."""
-        lines = self["lines"].table().column("line").to_pylist()
-        return {line.removeprefix(PREFIX): number for number, line in enumerate(lines)}
-
-    @cached_property
-    def _decisions(self) -> dict[int, Decision]:
-        return {}
+    def _tree(self) -> BettingLines:
+        return BettingLines(self["lines"])
 
     def lines(self, street: str | None = None) -> list[str]:
         """Lines of all decisions, or of those on a street, in the order of the tree."""
-        table = self["lines"].table()
-        if street is None:
-            return list(table.column("line").to_pylist())
-        if street not in STREET_NAMES:
-            raise ValueError(f"street {street!r}: accepted are {', '.join(STREET_NAMES)}")
-        pairs = zip(table.column("line").to_pylist(), table.column("street").to_pylist())
-        return [line for line, name in pairs if name == street]
+        return self._tree.lines(street)
 
     def decision(self, line: str) -> Decision:
         """Who acts at a line, and what is on offer."""
-        walk = self._walk(line)
-        found = self._at(walk.end) or self._at(f"{walk.end}/")
-        if found is None:
-            raise ValueError(f"line {line!r}: nobody acts there, the betting is over")
-        return found
+        return self._tree.decision(line)
 
     def preflop(self, line: str) -> PreflopRows:
         """Everything the bundle says about a preflop decision."""
@@ -160,15 +120,15 @@ class BlueprintBundle(Bundle):
         """
         decision = self.decision(line)
         if decision.street == 0:
-            self._cards(board, self._walk(line), line)
+            self._cards(board, self._tree.walk(line), line)
             rows = self._preflop_rows(decision)
             shares = rows.probability if clean else rows.raw_probability
             return dict(zip(decision.actions, shares[self._class(hand, rows.hands)].tolist()))
         from abstractions.cards import COMBO_CARDS, format_cards, parse_combo
 
-        walk = self._walk(line)
+        walk = self._tree.walk(line)
         cards = self._cards(board, walk, line)
-        walk = self._entered(walk, cards)
+        walk = walk.entered(len(cards))
         view = self._view(cards, walk, below=False)
         if clean:
             view = self._cleaned(view, walk, cards, (decision.player,))
@@ -192,7 +152,7 @@ class BlueprintBundle(Bundle):
         -------
         Array of the 169 classes without a board, of the 1,326 combos with one (0 for those it blocks).
         """
-        walk = self._walk(line)
+        walk = self._tree.walk(line)
         seat = self.decision(line).player if player is None else _seat(player)
         cards = self._cards(board, walk, line)
         classes = np.ones(169)
@@ -239,11 +199,11 @@ class BlueprintBundle(Bundle):
         clean
             Let combos give up where they are off-path; False gives the strategy as trained.
         """
-        walk = self._walk(line)
+        walk = self._tree.walk(line)
         cards = self._cards(board, walk, line)
         if not len(cards):
             raise ValueError(f"line {line!r} has seen no flop: `strategy_table` holds the preflop strategy")
-        walk = self._entered(walk, cards)
+        walk = walk.entered(len(cards))
         view = self._view(cards, walk, below=True)
         return self._cleaned(view, walk, cards, (0, 1)) if clean else view
 
@@ -276,7 +236,7 @@ class BlueprintBundle(Bundle):
         -------
         Array of the 1,326 combos, nan for those that meet nobody.
         """
-        walk = self._walk(line)
+        walk = self._tree.walk(line)
         cards = self._cards(board, walk, line)
         seat = self.decision(line).player if player is None else _seat(player)
         if ranges is None:
@@ -284,7 +244,7 @@ class BlueprintBundle(Bundle):
         if isinstance(bias, str):
             bias = ("blueprint", bias) if seat == 0 else (bias, "blueprint")
         return self._queries.continuation_value(
-            self._entered(walk, cards).end, cards, ranges, seat, biases=bias, runouts=runouts, seed=seed
+            walk.entered(len(cards)).end, cards, ranges, seat, biases=bias, runouts=runouts, seed=seed
         )
 
     @cached_property
@@ -292,56 +252,7 @@ class BlueprintBundle(Bundle):
         """`solver.blueprint_queries.BlueprintQueries` of this bundle, made by the layer above that has it."""
         return import_module("pipelines.blueprint_values").blueprint_queries(self)
 
-    def _at(self, key: str) -> Decision | None:
-        """Decision of a line without prefix, None where there is none."""
-        number = self._numbers.get(key)
-        if number is None:
-            return None
-        if number not in self._decisions:
-            row = self["lines"].table().slice(number, 1).to_pylist()[0]
-            self._decisions[number] = Decision(
-                line=row["line"],
-                street=STREET_NAMES.index(row["street"]),
-                player=row["player"],
-                actions=tuple(row["actions"]),
-                tokens=tuple(row["tokens"]),
-                row=row["row"],
-                pot=row["pot"],
-                committed=tuple(row["committed"]),
-            )
-        return self._decisions[number]
-
-    def _walk(self, line: str) -> _Walk:
-        rest = line.removeprefix(PREFIX)
-        steps: list[tuple[Decision, int]] = []
-        key, position = "", 0
-        while position < len(rest):
-            match = _TOKEN.match(rest, position)
-            if match is None:
-                raise ValueError(
-                    f"line {line!r}: no token at {rest[position:]!r}; accepted: f x c b<to> r<to> A /"
-                )
-            decision = self._at(key)
-            offered = decision.tokens if decision else ("/",) if f"{key}/" in self._numbers else ()
-            if match[0] not in offered:
-                accepted = " ".join(offered) or "nothing, the betting is over"
-                raise ValueError(
-                    f"line {line!r}: {match[0]!r} is not possible after {key or 'the start'}; "
-                    f"accepted: {accepted}"
-                )
-            if decision is not None:
-                steps.append((decision, offered.index(match[0])))
-            key += match[0]
-            position = match.end()
-        return _Walk(tuple(steps), key, key not in self._numbers and f"{key}/" in self._numbers)
-
-    def _entered(self, walk: _Walk, cards: NDArray[np.uint8]) -> _Walk:
-        """The walk at the first decision of the street that the board has reached."""
-        if walk.over and len(cards) == walk.street + 3:
-            return _Walk(walk.steps, f"{walk.end}/", False)
-        return walk
-
-    def _cards(self, board: BoardLike, walk: _Walk, line: str) -> NDArray[np.uint8]:
+    def _cards(self, board: BoardLike, walk: Walk, line: str) -> NDArray[np.uint8]:
         """Cards of a board, refused unless they belong to the line's last street."""
         if len(board) == 0 and walk.street == 0:
             return np.empty(0, dtype=np.uint8)
@@ -441,12 +352,12 @@ class BlueprintBundle(Bundle):
 
         return int(textures[board_index(cards[None, :3])[0][0]])
 
-    def _view(self, cards: NDArray[np.uint8], walk: _Walk, *, below: bool) -> dict[str, list[float]]:
+    def _view(self, cards: NDArray[np.uint8], walk: Walk, *, below: bool) -> dict[str, list[float]]:
         from abstractions.cards import live_combos
 
         view: dict[str, list[float]] = {}
         names = _combo_names()
-        for decision in self._seen(walk, below):
+        for decision in self._tree.seen(walk, below=below):
             board = cards[: decision.street + 2]
             buckets, shares = self._shares(decision, cards)
             live = np.flatnonzero(live_combos(board))
@@ -455,31 +366,14 @@ class BlueprintBundle(Bundle):
             view.update(zip([names[combo] + suffix for combo in live.tolist()], rows))
         return view
 
-    def _seen(self, walk: _Walk, below: bool) -> Iterator[Decision]:
-        """Decisions after the flop on the way (and facing an all-in there), at the end, below on its street."""
-        for decision, action in walk.steps:
-            if decision.street > 0:
-                yield decision
-                facing = self._at(f"{decision.line}A")
-                if facing is not None and decision.tokens[action] != "A":
-                    yield facing
-        for key in self._numbers:
-            if key.startswith(walk.end) and key.count("/") == walk.street:
-                # Not a longer number: b50 is not the beginning of b500.
-                follows = key[len(walk.end) : len(walk.end) + 1]
-                if not follows or (below and not follows.isdigit()):
-                    found = self._at(key)
-                    assert found is not None
-                    yield found
-
     def _cleaned(
-        self, view: dict[str, list[float]], walk: _Walk, cards: NDArray[np.uint8], seats: tuple[int, ...]
+        self, view: dict[str, list[float]], walk: Walk, cards: NDArray[np.uint8], seats: tuple[int, ...]
     ) -> dict[str, list[float]]:
         """The view with the off-path combos of some seats giving up, given their ranges at the flop."""
         from artifacts.postflop_offpath import clean_off_path
 
         start = walk.end.partition("/")[0]
-        first = self._at(f"{start}/")
+        first = self._tree.at(f"{start}/")
         assert first is not None
         names = _combo_names()
         for seat in seats:
