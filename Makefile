@@ -38,8 +38,7 @@ lint: .venv/.installed-dev
 
 # Two workers, a file of tests each at a time: modules share their fixtures.
 test: lint
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "not slow" $(ARGS)
-	$(BIN)/python -m pytest -m slow $(ARGS)
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --durations 15 $(ARGS)
 
 test-slow: .venv/.installed-dev
 	$(BIN)/python -m pytest -m slow $(ARGS)

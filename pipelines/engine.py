@@ -78,6 +78,10 @@ class StageRun:
             results[position] = result
         return results
 
+    def begin(self, done: float = 0.0) -> None:
+        """A piece of the stage begins whose `progress` has a pace of its own; `done` of it was done before."""
+        self._reporter.phase(done)
+
     def progress(self, done: float, total: float, status: str = "") -> None:
         """Tell how far a stage is that does not use `map`."""
         self._reporter.advance(done, total, status)

@@ -108,6 +108,7 @@ def compute(config: EvaluateConfig, inputs: Inputs, run: StageRun) -> Output:
 
 
 def _progress(run: StageRun, status: str) -> Progress:
+    run.begin()
     return lambda done, total: run.progress(done, total, status)
 
 

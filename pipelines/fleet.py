@@ -268,6 +268,12 @@ class HostFleet:
             for spec in specs
         ]
         self._batch: BoardBatch | None = None
+        self._prepared: list[tuple[BoardBatch, NDArray[np.uint16]]] = []
+
+    def prepare(self, batch: BoardBatch) -> None:
+        """See `Fleet.prepare`: look up the buckets."""
+        # The batch before may not have been sent yet.
+        self._prepared = [*self._prepared[-1:], (batch, street_buckets(self._source, batch.boards))]
 
     def begin_phase(self, first_epoch: int, schedule: Schedule) -> None:
         """See `Fleet.begin_phase`."""
@@ -283,7 +289,7 @@ class HostFleet:
     ) -> list[Answer]:
         """See `Fleet.sweep`."""
         news = batch is not self._batch
-        buckets = street_buckets(self._source, batch.boards) if news else None
+        buckets = self._buckets(batch) if news else None
         swept = [
             np.ones(len(batch), dtype=np.bool_)
             if spec.textures is None
@@ -305,6 +311,12 @@ class HostFleet:
             for lines, mine, value in zip(self._lines, swept, values)
             if value is not None
         ]
+
+    def _buckets(self, batch: BoardBatch) -> NDArray[np.uint16]:
+        for prepared, buckets in self._prepared:
+            if prepared is batch:
+                return buckets
+        return street_buckets(self._source, batch.boards)
 
     def _count(
         self, news: bool, arguments: Sequence[tuple[Any, ...] | None], values: Sequence[NDArray | None]

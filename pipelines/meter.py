@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 from types import TracebackType
 
 import psutil
 
 _PERIOD_SECONDS = 0.5
+# The kernel walks all pages of a process to count them, which takes a while with large mappings.
+_MOST_OF_TIME = 0.01
 
 
 class Meter:
     """Measure a `with` block: `seconds`, and `peak_bytes` of this process and its children together.
 
-    Memory is proportional set size where the system tells it, so that pages shared between workers (Ray's
-    object store, memory-mapped bundles) count once.
+    Memory is what cannot be dropped: private pages, and shared ones (Ray's object store) counted once. Pages of
+    memory-mapped bundles and of libraries are the system's file cache. Where the system tells only the resident
+    size, it is that.
     """
 
     def __init__(self) -> None:
@@ -38,8 +42,10 @@ class Meter:
 
     def _sample(self) -> None:
         while True:
+            began = time.perf_counter()
             self.peak_bytes = max(self.peak_bytes, _tree_bytes())
-            if self._stop.wait(_PERIOD_SECONDS):
+            taken = time.perf_counter() - began
+            if self._stop.wait(max(_PERIOD_SECONDS, taken / _MOST_OF_TIME)):
                 return
 
 
@@ -48,8 +54,20 @@ def _tree_bytes() -> int:
     process = psutil.Process()
     for member in (process, *process.children(recursive=True)):
         try:
-            memory = member.memory_full_info()
-            total += getattr(memory, "pss", memory.rss)
-        except psutil.Error:
+            total += _bytes(member)
+        except (psutil.Error, OSError):
             continue
     return total
+
+
+def _bytes(process: psutil.Process) -> int:
+    rollup = Path(f"/proc/{process.pid}/smaps_rollup")
+    if not rollup.exists():
+        return int(process.memory_info().rss)
+    sizes = {}
+    for line in rollup.read_text().splitlines()[1:]:
+        name, _, rest = line.partition(":")
+        sizes[name] = int(rest.split()[0]) << 10
+    if "Pss_Anon" not in sizes:  # Linux before 5.9
+        return sizes["Pss"]
+    return sizes["Pss_Anon"] + sizes["Pss_Shmem"]

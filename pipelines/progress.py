@@ -42,7 +42,7 @@ class Reporter:
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._stage = ""
-        self._started = 0.0
+        self._started = self._before = 0.0
         self._last_line = 0.0
 
     def say(self, text: str) -> None:
@@ -67,7 +67,8 @@ class Reporter:
 
     def start(self, stage: str, seconds: float | None) -> None:
         """A stage begins."""
-        self._stage, self._started, self._last_line = stage, time.monotonic(), time.monotonic()
+        self._stage, self._last_line = stage, time.monotonic()
+        self.phase()
         if self.console.is_terminal:
             self._bar = Progress(
                 TextColumn("{task.description}"),
@@ -83,17 +84,18 @@ class Reporter:
         else:
             self.say(f"{stage}: started" + ("" if seconds is None else f", about {duration(seconds)}"))
 
-    def phase(self) -> None:
-        """What is counted from here on is another piece of the stage, with its own pace."""
-        self._started = time.monotonic()
+    def phase(self, done: float = 0.0) -> None:
+        """What is counted from here on is another piece of the stage, with its own pace; `done` was before."""
+        self._started, self._before = time.monotonic(), done
 
     def advance(self, done: float, total: float, status: str = "") -> None:
         """`done` of `total` of the phase is finished; the time left is extrapolated from the time taken.
 
         The first twentieth is not: it holds the start-up of workers and the compilation of kernels.
         """
-        elapsed = time.monotonic() - self._started
-        left = f"{duration(elapsed * (total - done) / done)} left" if total <= 20 * done < 20 * total else ""
+        elapsed, new = time.monotonic() - self._started, done - self._before
+        known = total - self._before <= 20 * new and done < total
+        left = f"{duration(elapsed * (total - done) / new)} left" if known else ""
         words = ", ".join(word for word in (left, status) if word)
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=done, total=total, status=words)

@@ -350,6 +350,7 @@ def _train(
     began = time.monotonic() - spent
     saved_at = time.monotonic()
     first = trainer.iteration
+    run.begin(first)
     marks = set(phase.marks())
     while trainer.iteration < phase.iterations:
         measured = bool(trace) and trace[-1].iteration == trainer.iteration

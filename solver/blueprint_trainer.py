@@ -7,6 +7,7 @@ with the shards behind actors, make the distributed trainer.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -50,6 +51,9 @@ class ShardSpec:
 class Fleet(Protocol):
     """The shards of a trainer, wherever they are."""
 
+    def prepare(self, batch: BoardBatch) -> None:
+        """Get ready for the sweeps of a batch; called from a second thread while another batch is swept."""
+
     def begin_phase(self, first_epoch: int, schedule: Schedule) -> None:
         """Discount by a schedule from an epoch on, with a fresh average."""
 
@@ -81,6 +85,9 @@ class LocalFleet:
 
     def __init__(self, shards: Sequence[Shard]) -> None:
         self.shards = list(shards)
+
+    def prepare(self, batch: BoardBatch) -> None:
+        """See `Fleet.prepare`: nothing to do."""
 
     def begin_phase(self, first_epoch: int, schedule: Schedule) -> None:
         """See `Fleet.begin_phase`."""
@@ -213,6 +220,8 @@ class BlueprintTrainer:
         self.iteration = 0
         self.phase_epoch = 0
         self.sampler: BoardSampler | None = None
+        self._boards: dict[int, Future[BoardBatch]] = {}
+        self._second_thread = ThreadPoolExecutor(1)
 
     def begin_phase(self, schedule: Schedule, sampler: BoardSampler, after_epoch: int | None = None) -> None:
         """Start a phase: regrets continue, the average starts afresh, iterations count from 1.
@@ -223,6 +232,7 @@ class BlueprintTrainer:
         self.clock.begin_phase(self.phase_epoch + 1, schedule)
         self.fleet.begin_phase(self.phase_epoch + 1, schedule)
         self.sampler = sampler
+        self._boards = {}
         self.iteration = 0
 
     def run(self, iterations: int) -> None:
@@ -234,7 +244,7 @@ class BlueprintTrainer:
         if self.sampler is None:
             raise ValueError("the trainer runs in phases: begin_phase comes first")
         self.iteration += 1
-        batch = self.sampler.draw(self.iteration)
+        batch = self._draw(self.sampler)
         epoch = self.phase_epoch + self.sampler.epoch(self.iteration)
         if epoch > self.epoch:
             self.epoch = epoch
@@ -244,6 +254,19 @@ class BlueprintTrainer:
             reach = self.trunk.reach(1 - seat)
             answers = self.fleet.sweep(seat, batch, reach, epoch, below)
             self.trunk.update(seat, sum_boards(batch, len(self.game.lines), answers))
+
+    def _draw(self, sampler: BoardSampler) -> BoardBatch:
+        """Boards of this iteration; those of the next are drawn while the shards work on these."""
+
+        def draw(iteration: int) -> BoardBatch:
+            batch = sampler.draw(iteration)
+            self.fleet.prepare(batch)
+            return batch
+
+        boards = self._boards.get(self.iteration) or self._second_thread.submit(draw, self.iteration)
+        batch = boards.result()
+        self._boards = {self.iteration + 1: self._second_thread.submit(draw, self.iteration + 1)}
+        return batch
 
     def blueprint(self, table: str = "average", dtype: Any = np.float32) -> Blueprint:
         """The average strategy, or with ``regret`` the current one, gathered from all shards."""

@@ -34,6 +34,8 @@ class NoTracker:
 
     def cost(self, figures: object) -> None: ...
 
+    def step(self, figures: object, step: int) -> None: ...
+
     def bundle(self, manifest: object, figures: dict) -> None:
         for figure in figures.values():
             figure.canvas.draw()
@@ -114,8 +116,10 @@ def test_bucket_equities_of_a_pair_add_up_to_one(bundles: dict[str, Bundle]) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("overrides", [(), ("abstraction.features=ehs", "abstraction.scope=texture")])
-def test_two_workers_write_the_same_bytes_as_one_process(tmp_path: Path, overrides: tuple[str, ...]) -> None:
-    here = run_smoke(tmp_path / "here", InProcess(), *overrides)
+def test_two_workers_write_the_same_bytes_as_one_process(
+    tmp_path: Path, bundles: dict[str, Bundle], overrides: tuple[str, ...]
+) -> None:
+    here = run_smoke(tmp_path / "here", InProcess(), *overrides) if overrides else bundles
     config = compose_config(["+preset=smoke", "cluster.num_cpus=2"]).cluster
     with open_cluster(config) as cluster:
         there = run_smoke(tmp_path / "there", cluster, *overrides)
