@@ -169,7 +169,7 @@ def run_pipeline(config: Config) -> Path | None:
         )
     else:
         reporter.say("everything was cached; nothing computed")
-    reporter.say(f"look at it: python -m pipelines.store list store.root={shlex.quote(config.store.root)}")
+    reporter.say(f"look at it: poker-solver chart {shlex.quote(os.path.relpath(path))}")
     reporter.say(f"compare runs: python -m pipelines.compare store.root={shlex.quote(config.store.root)}")
     return path
 

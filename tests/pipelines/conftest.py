@@ -1,9 +1,11 @@
-"""Clusters that several tests need."""
+"""Commands and clusters that several tests need."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,17 @@ import pytest
 
 if TYPE_CHECKING:
     from ray.cluster_utils import Cluster as ManyNodes
+
+
+@pytest.fixture(scope="session")
+def run() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """`run("pipelines.store", "list", cwd=folder)`: a module as a person runs it."""
+
+    def run_module(*arguments: str, cwd: Path, timeout: float = 800) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", *arguments]
+        return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=timeout, check=False)
+
+    return run_module
 
 
 @pytest.fixture

@@ -1,0 +1,106 @@
+"""Whole runs of the smallest preset: the second recomputes nothing, and ten kills change no byte."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+COMMAND = ("pipelines.blueprint", "+preset=smoke")
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def hashes(root: Path) -> dict[str, str]:
+    """Every file of every finished bundle, manifests included, by its path in the store."""
+    files = [file for manifest in root.glob("*-*/manifest.json") for file in manifest.parent.iterdir()]
+    return {str(f.relative_to(root)): hashlib.sha256(f.read_bytes()).hexdigest() for f in sorted(files)}
+
+
+@dataclass(frozen=True)
+class Calm:
+    """A run that nothing disturbed: where, what it printed, how long it took, what it left."""
+
+    folder: Path
+    printed: list[str]
+    seconds: float
+    files: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def calm(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Calm:
+    folder = tmp_path_factory.mktemp("calm")
+    started = time.monotonic()
+    done = run(*COMMAND, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    seconds = time.monotonic() - started
+    return Calm(folder, done.stdout.splitlines(), seconds, hashes(folder / "artifacts/store"))
+
+
+def test_the_last_line_names_the_exported_bundle(calm: Calm) -> None:
+    assert calm.printed[-1].startswith("bundle: artifacts/store/export-")
+    assert (calm.folder / calm.printed[-1].removeprefix("bundle: ") / "manifest.json").is_file()
+    assert {path.name for path in calm.folder.iterdir()} == {"artifacts"}
+
+
+def test_the_second_time_recomputes_nothing(run: Run, calm: Calm) -> None:
+    second = run(*COMMAND, cwd=calm.folder)
+    assert second.returncode == 0
+    assert "everything was cached; nothing computed" in second.stdout
+    assert second.stdout.splitlines()[-1] == calm.printed[-1]
+    assert hashes(calm.folder / "artifacts/store") == calm.files
+
+    compare = run("pipelines.compare", "out=runs.json", cwd=calm.folder)
+    assert compare.returncode == 0, compare.stderr
+    (group,) = json.loads((calm.folder / "runs.json").read_text())
+    assert [row["status"] for row in group["runs"]] == ["FINISHED", "FINISHED"]
+    assert group["tier"] == "small"
+    assert all(row["exploitability_cleaned"] >= row["exploitability_raw"] - 1 for row in group["runs"])
+
+
+def test_the_store_is_listed_and_a_truncated_file_is_found(run: Run, calm: Calm, tmp_path: Path) -> None:
+    shutil.copytree(calm.folder / "artifacts", tmp_path / "artifacts")
+    listing = run("pipelines.store", "list", cwd=tmp_path)
+    assert all(name.split("/")[0] in listing.stdout for name in calm.files)
+    assert run("pipelines.store", "verify", cwd=tmp_path).returncode == 0
+    file = tmp_path / "artifacts/store" / next(name for name in calm.files if name.endswith(".arrow"))
+    file.write_bytes(file.read_bytes()[:-1])
+    verify = run("pipelines.store", "verify", cwd=tmp_path)
+    assert verify.returncode == 1
+    assert file.name in verify.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(2400)
+def test_ten_kills_at_random_moments_change_no_byte(run: Run, calm: Calm, tmp_path: Path) -> None:
+    random_ = random.Random(7)
+    killed = 0
+    command = [sys.executable, "-m", *COMMAND]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    for _ in range(10):
+        process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True, **quiet)
+        try:
+            process.wait(timeout=random_.uniform(0.1, 1.0) * calm.seconds)
+        except subprocess.TimeoutExpired:
+            killed += 1
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        else:  # it got to the end: the next kills need work to interrupt
+            for stage in ("bucket_equity", "lcfr", "dcfr", "evaluate", "export"):
+                for folder in (tmp_path / "artifacts/store").glob(f"{stage}-*"):
+                    shutil.rmtree(folder)
+    assert killed >= 3
+    done = run(*COMMAND, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert hashes(tmp_path / "artifacts/store") == calm.files
+    assert run("pipelines.store", "verify", cwd=tmp_path).returncode == 0
