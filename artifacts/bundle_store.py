@@ -3,6 +3,7 @@
 root/flops-4c0a.../manifest.json   a finished bundle; its folder appears by one rename
 root/.tmp/                         bundles being written
 root/.checkpoints/flops-4c0a.../   what an unfinished stage has saved so far
+root/.pictures/flops-4c0a.../      drawings of a finished bundle; losing them costs drawing them again
 root/.locks/                       one lock file per key: whoever computes it holds the lock
 root/.active/                      one file per live run, with the bundles it needs (kept from `gc`)
 """
@@ -113,6 +114,10 @@ class BundleStore:
                 raise
         sync(final.parent)
 
+    def pictures(self, stage: str, key: str) -> Path:
+        """Folder for drawings of a finished bundle."""
+        return self.root / ".pictures" / f"{stage}-{key}"
+
     def checkpoints(self, stage: str, key: str) -> Path:
         """Folder where an unfinished stage keeps what it has; removed when its bundle is committed."""
         return self.root / ".checkpoints" / f"{stage}-{key}"
@@ -178,6 +183,7 @@ class BundleStore:
         if keep is not None:
             needed = _closure(self.bundles(), keep) | in_use
             doomed += [self.root / m.name for m in self.bundles() if m.name not in needed]
+            doomed += [folder for folder in (self.root / ".pictures").glob("*") if folder.name not in needed]
         report = GcReport(
             tuple(str(folder.relative_to(self.root)) for folder in doomed),
             sum(file.stat().st_size for folder in doomed for file in folder.rglob("*") if file.is_file()),

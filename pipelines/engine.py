@@ -23,11 +23,10 @@ from pipelines.cluster import Cluster
 from pipelines.code_version import code_version
 from pipelines.errors import UserError
 from pipelines.meter import Meter
+from pipelines.pictures import Figures, drawn
 from pipelines.progress import PlanRow, Reporter, duration, size
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from pipelines.tracking import StageRecord, Tracker
 
 Item = TypeVar("Item")
@@ -93,7 +92,6 @@ class StageRun:
 
 
 Compute = Callable[[Any, Inputs, StageRun], Output]
-Figures = Callable[[Bundle], "Mapping[str, Figure]"]
 
 
 @dataclass(frozen=True)
@@ -271,7 +269,8 @@ class Runner:
             bundle = self._store.open(name, ref.key)
             self._store.mark_used(name, ref.key)
             self._paid.append(self._costs.of_bundle(ref))
-            record.bundle(bundle.manifest, figures(bundle) if figures else {})
+            folder = self._store.pictures(name, ref.key)
+            record.bundle(bundle.manifest, drawn(folder, bundle, figures) if figures else {})
         return ref
 
     def cost(self) -> dict[str, float]:

@@ -24,6 +24,7 @@ from pipelines.command import run_command
 from pipelines.composition import compose_config
 from pipelines.engine import make_store, stage_key
 from pipelines.errors import UserError
+from pipelines.pictures import png
 from pipelines.poker_solver import read_json
 from pipelines.progress import Reporter, plain_console
 from pipelines.schema import Config
@@ -121,7 +122,7 @@ def _report(
         )
     bundle = store.open("spot_report", key)
     tracker.metrics(bundle.metrics)
-    tracker.figure("plots/spots.png", report_figure(columns))
+    tracker.file("plots/spots.png", png(report_figure(columns)))
     return bundle
 
 

@@ -8,7 +8,6 @@ and sent by the next run or `python -m pipelines.compare`.
 from __future__ import annotations
 
 import base64
-import io
 import json
 import logging
 import os
@@ -27,8 +26,6 @@ import psutil
 from artifacts.manifest import MANIFEST, Manifest
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from pipelines.schema import Tracking
 
 Event = dict[str, Any]
@@ -114,12 +111,6 @@ class Tracker:
         """Log a small file to the parent run (or to `run`)."""
         text = base64.b64encode(content).decode()
         self._put({"op": "file", "run": run or self._parent, "path": path, "content": text})
-
-    def figure(self, path: str, figure: Figure, *, run: str | None = None) -> None:
-        """Log a picture to the parent run (or to `run`)."""
-        picture = io.BytesIO()
-        figure.savefig(picture, format="png", dpi=100, bbox_inches="tight")
-        self.file(path, picture.getvalue(), run=run)
 
     def finish(self, status: str, *, run: str | None = None) -> None:
         """End a run: FINISHED, FAILED or KILLED."""
@@ -303,13 +294,13 @@ class StageRecord:
         self._tracker.metrics(figures, step=step, run=self._run)
         self._tracker.metrics({f"{self._stage}.{name}": value for name, value in figures.items()}, step=step)
 
-    def bundle(self, manifest: Manifest, figures: Mapping[str, Figure]) -> None:
+    def bundle(self, manifest: Manifest, pictures: Mapping[str, bytes]) -> None:
         """The finished bundle: figures (also on the parent, under the stage's name), manifest, plots."""
         self._tracker.metrics(manifest.metrics, run=self._run)
         self._tracker.metrics({f"{self._stage}.{name}": value for name, value in manifest.metrics.items()})
         self._tracker.file(MANIFEST, manifest.to_json().encode(), run=self._run)
-        for name, figure in figures.items():
-            self._tracker.figure(f"plots/{name}.png", figure, run=self._run)
+        for name, content in pictures.items():
+            self._tracker.file(f"plots/{name}.png", content, run=self._run)
 
 
 def exit_status(error: BaseException | None) -> str:

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from artifacts.manifest import FileEntry, Manifest
 from pipelines import tracking
 from pipelines.compare import RunRow, plot, ranked, recorded_runs
+from pipelines.pictures import png
 from pipelines.schema import Tracking
 from pipelines.tracking import Tracker
 
@@ -35,7 +36,7 @@ def record_a_run(tracker: Tracker) -> None:
         stage.step({"exploitability": 90.0}, 10)
         stage.step({"exploitability": 40.0}, 20)
         stage.cost({"core_hours": 0.5})
-        stage.bundle(MANIFEST, {"plot": Figure()})
+        stage.bundle(MANIFEST, {"plot": png(Figure())})
     tracker.metrics({"core_hours_total": 0.5, "evaluate.exploitability_raw": 12.0}, step=3)
     tracker.file("config.yaml", b"seed: 1\n")
     tracker.finish("FINISHED")
