@@ -41,12 +41,14 @@ class Meter:
         self.seconds = time.perf_counter() - self._start
 
     def _sample(self) -> None:
+        ended = False
         while True:
             began = time.perf_counter()
             self.peak_bytes = max(self.peak_bytes, _tree_bytes())
-            taken = time.perf_counter() - began
-            if self._stop.wait(max(_PERIOD_SECONDS, taken / _MOST_OF_TIME)):
+            if ended:
                 return
+            taken = time.perf_counter() - began
+            ended = self._stop.wait(max(_PERIOD_SECONDS, taken / _MOST_OF_TIME))
 
 
 def _tree_bytes() -> int:
