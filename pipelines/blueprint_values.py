@@ -8,9 +8,9 @@ import numpy as np
 from omegaconf import OmegaConf
 
 from artifacts.blueprint_bundle import PREFIX, BlueprintBundle
-from pipelines.dcfr import BundleBuckets
 from pipelines.export_tables import decision_actions
 from pipelines.training import game_from_config, read_game
+from solver.blueprint_boards import SourceBuckets
 from solver.blueprint_evaluation import Blueprint
 from solver.blueprint_plan import LanePlan
 from solver.blueprint_queries import BlueprintQueries
@@ -47,7 +47,7 @@ def exported_blueprint(bundle: BlueprintBundle) -> Blueprint:
                 here = part[start : start + len(nodes)]
                 layout.fill(table, kind, street, here[np.argsort(nodes)], texture)
                 start += len(nodes)
-    return Blueprint(game, preflop, layout, table, BundleBuckets(bundle, layout.num_buckets), pots)
+    return Blueprint(game, preflop, layout, table, SourceBuckets(bundle, layout.num_buckets), pots)
 
 
 def blueprint_queries(bundle: BlueprintBundle) -> BlueprintQueries:

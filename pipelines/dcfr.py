@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstractions.buckets import BucketSource, board_buckets
 from artifacts.array_pack import pack_arrays, unpack_arrays
 from artifacts.bundle import Bundle
 from pipelines.engine import Inputs, Output, StageRun
@@ -31,6 +30,7 @@ from pipelines.training import (
     trace_table,
     train_phase,
 )
+from solver.blueprint_boards import SourceBuckets
 from solver.blueprint_evaluation import Blueprint
 from solver.blueprint_plan import LanePlan
 from solver.blueprint_tables import TableLayout
@@ -39,7 +39,6 @@ from solver.pot_types import pot_types
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -94,18 +93,6 @@ def compute(config: DcfrConfig, inputs: Inputs, run: StageRun) -> Output:
     return train_phase(setup, config.phase, begin, run, finish, initial=initial)
 
 
-class BundleBuckets:
-    """The solver's `Bucketing` over a bundle with bucket tables."""
-
-    def __init__(self, source: BucketSource, num_buckets: tuple[int, int, int]) -> None:
-        self.num_buckets = num_buckets
-        self._source = source
-
-    def buckets(self, board: NDArray[np.uint8], texture: int) -> NDArray[np.integer]:  # noqa: ARG002
-        """Bucket of every combo on a board of 3, 4 or 5 cards as dealt."""
-        return board_buckets(self._source, np.asarray(board)[None])[0]
-
-
 def read_blueprint(bundle: Bundle, buckets: Bundle, preflop_equity: Bundle) -> Blueprint:
     """The blueprint of a bundle of this stage.
 
@@ -126,7 +113,7 @@ def read_blueprint(bundle: Bundle, buckets: Bundle, preflop_equity: Bundle) -> B
         if name.startswith("average/")
     }
     textures = sorted({texture for _, texture, _ in rows})
-    bucketing = BundleBuckets(buckets, all_bucket_counts(buckets))
+    bucketing = SourceBuckets(buckets, all_bucket_counts(buckets))
     layout = TableLayout(LanePlan.build(game.tree, pots.templates), bucketing.num_buckets, len(textures))
     table = np.zeros(layout.size, dtype=np.float32)
     for (kind, texture, street), array in rows.items():

@@ -31,13 +31,11 @@ STREET_CARDS = (3, 4, 5)
 
 
 class Bucketing(Protocol):
-    """Assigns hands to buckets, street by street.
+    """Assigns hands to buckets, street by street."""
 
-    ``num_buckets`` counts the buckets of flop, turn and river (of one texture, where buckets belong to
-    textures).
-    """
-
-    num_buckets: tuple[int, int, int]
+    @property
+    def num_buckets(self) -> tuple[int, int, int]:
+        """Buckets of flop, turn and river (of one texture, where buckets belong to textures)."""
 
     def buckets(self, board: NDArray[np.uint8], texture: int) -> NDArray[np.integer]:
         """Bucket of every combo on a board as dealt, [1326]; blocked combos may hold anything."""

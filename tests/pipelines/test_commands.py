@@ -1,4 +1,4 @@
-"""The commands as a person types them: exit codes, what is printed, what is written, interrupts and kills."""
+"""The commands as a person types them: exit codes, what is printed, what is written, interrupts."""
 
 from __future__ import annotations
 
