@@ -9,6 +9,8 @@ Rows of the tables are ``[action row, hand]`` per board (`solver.betting_plan`, 
 the other player cannot reach is left alone; its clock remembers the iteration up to which its rows are
 discounted, and the factors of the missed iterations are applied when it is next reached. Missed iterations
 add nothing to regrets or average, so this is exact.
+
+Kernels take the arrays of `Layout`, `Tables` and `Work` as handles (`solver.handles`).
 """
 
 from __future__ import annotations
@@ -28,12 +30,12 @@ from solver.node_kernels import (
     _match,
     _mirror,
     _mix,
-    _pack,
+    _packed,
     _predict,
     _predict_nothing,
     _row_sum,
     _split_action,
-    _unpack,
+    _unpacked,
 )
 from solver.simd import (
     WIDTH,
@@ -52,8 +54,6 @@ from solver.terminals import BLOCK, _card_sums, _fold_values, _rank_sums, _showd
 
 UPDATE, BEST_RESPONSE, EXPECTED = 0, 1, 2
 WHOLE, DOWN, BELOW, UP = 0, 1, 2, 3
-# Bytes of an entry of 16-bit tables.
-PACKED = 2
 
 
 class Layout(NamedTuple):
@@ -194,13 +194,10 @@ def _descend(game: Any, s: int, b: int, tables: Any, discounts: Any, mode: int, 
         if mode == UPDATE:
             keep = discounts.since[2, node.average_clock]
             node.average_clock = discounts.iteration
-            average, reach = tables.average, work.reach
-            if average.itemsize == PACKED:
-                _unpack(average, start, actions * pad, node.average_unit, work.fresh)
-                _accumulate(work.fresh, 0, actions, pad, reach, base, children, first, keep)
-                node.average_unit = _pack(average, start, actions * pad, work.fresh, 65535.0)
-            else:
-                _accumulate(average, start, actions, pad, reach, base, children, first, keep)
+            average, unit = tables.average, node.average_unit
+            entries, at = _unpacked(average, start, actions * pad, unit, work.fresh)
+            _accumulate(entries, at, actions, pad, work.reach, base, children, first, keep)
+            node.average_unit = _packed(average, start, actions * pad, entries, unit)
 
 
 @kernel
@@ -238,17 +235,12 @@ def _ascend(game: Any, s: int, b: int, tables: Any, discounts: Any, mode: int, w
             positive = discounts.since[0, node.regret_clock]
             negative = discounts.since[1, node.regret_clock]
             regret, value, out = tables.regret, work.value, work.hands1
-            if regret.itemsize == PACKED:
-                fresh = work.fresh
-                _unpack(regret, start, actions * pad, node.regret_unit, fresh)
-                _add_regrets(
-                    fresh, 0, actions, pad, value, base, children, first, out, positive, negative, floor
-                )
-                node.regret_unit = _pack(regret, start, actions * pad, fresh, 32767.0)
-            else:
-                _add_regrets(
-                    regret, start, actions, pad, value, base, children, first, out, positive, negative, floor
-                )
+            unit = node.regret_unit
+            entries, at = _unpacked(regret, start, actions * pad, unit, work.fresh)
+            _add_regrets(
+                entries, at, actions, pad, value, base, children, first, out, positive, negative, floor
+            )
+            node.regret_unit = _packed(regret, start, actions * pad, entries, unit)
             if discounts.predictive:
                 ahead = discounts.prediction
                 _predict(regret, tables.source, start, actions, pad, value, base, children, first, out, ahead)
@@ -268,50 +260,45 @@ def _ascend(game: Any, s: int, b: int, tables: Any, discounts: Any, mode: int, w
 
 
 @kernel
-def _gather_lanes(game: Any, s: int, b: int, work: Any) -> tuple[int, int, int]:
-    """List the lanes whose reach is not zero, each section filled up to full vectors; returns their ends."""
-    street = game.streets[s]
+def _gather_lanes(game: Any, s: int, b: int, first: int, end: int, lanes: int, work: Any) -> int:
+    """List those of a section's lanes whose reach is not zero, and fill up to full vectors; returns their end."""
     own_pad, opp_pad = np.int64(game.own_boards[b].pad), np.int64(game.opp_boards[b].pad)
     reach, value, live = work.starts[s, 0], work.starts[s, 1], work.starts[s, 2]
-    size = len(work.pays) // 4
+    rows, pays = work.lanes, work.pays
+    size = len(pays) // 4
     unread = len(work.value) - len(work.hands1)
-    lanes = own_lanes = show_lanes = 0
-    for k in range(street.lanes, street.lanes_end + 1):
-        if k == street.lanes_own or k == street.lanes_show or k == street.lanes_end:
-            while lanes % WIDTH != 0:
-                work.lanes[lanes] = len(work.reach) - len(work.hands1)
-                work.lanes[size + lanes] = unread
-                work.lanes[2 * size + lanes] = unread
-                for j in range(4):
-                    work.pays[j * size + lanes] = 0.0
-                lanes += 1
-        if k == street.lanes_own:
-            own_lanes = lanes
-        if k == street.lanes_show:
-            show_lanes = lanes
-        if k == street.lanes_end:
-            break
+    for k in range(first, end):
         lane = game.lanes[k]
         if work.alive[live + lane.reach] != 0:
-            work.lanes[lanes] = reach + lane.reach * opp_pad
-            work.lanes[size + lanes] = value + lane.show * own_pad if lane.show >= 0 else unread
-            work.lanes[2 * size + lanes] = value + lane.fold * own_pad if lane.fold >= 0 else unread
-            work.pays[lanes] = lane.half
-            work.pays[size + lanes] = lane.lose
-            work.pays[2 * size + lanes] = lane.tie
-            work.pays[3 * size + lanes] = lane.folds
+            rows[lanes] = reach + lane.reach * opp_pad
+            rows[size + lanes] = value + lane.show * own_pad if lane.show >= 0 else unread
+            rows[2 * size + lanes] = value + lane.fold * own_pad if lane.fold >= 0 else unread
+            pays[lanes] = lane.half
+            pays[size + lanes] = lane.lose
+            pays[2 * size + lanes] = lane.tie
+            pays[3 * size + lanes] = lane.folds
             lanes += 1
-    return own_lanes, show_lanes, lanes
+    while lanes % WIDTH != 0:
+        rows[lanes] = len(work.reach) - len(work.hands1)
+        rows[size + lanes] = unread
+        rows[2 * size + lanes] = unread
+        for j in range(4):
+            pays[j * size + lanes] = 0.0
+        lanes += 1
+    return lanes
 
 
 @kernel
 def _terminals(game: Any, s: int, b: int, work: Any) -> None:
     """Values of every fold and showdown of a street on one board."""
-    own, opp = game.own_boards[b], game.opp_boards[b]
+    street, own, opp = game.streets[s], game.own_boards[b], game.opp_boards[b]
     own_pad, opp_pad = np.int64(own.pad), np.int64(opp.pad)
     size = len(work.pays) // 4
-    own_lanes, show_lanes, lanes = _gather_lanes(game, s, b, work)
-    shows = game.streets[s].shows != 0
+    none = np.int64(0)
+    own_lanes = _gather_lanes(game, s, b, street.lanes, street.lanes_own, none, work)
+    show_lanes = _gather_lanes(game, s, b, street.lanes_own, street.lanes_show, own_lanes, work)
+    lanes = _gather_lanes(game, s, b, street.lanes_show, street.lanes_end, show_lanes, work)
+    shows = street.shows != 0
     for h in range(own.count, own_pad):
         for part in range(0, BLOCK, WIDTH):
             store(work.y, h * BLOCK + part, splat(work.y, 0.0))

@@ -28,6 +28,7 @@ from solver.cfr import (
 )
 from solver.deals import CardGame, Deals, deal, num_runouts, padded, zero_row
 from solver.exploitability import Evaluation
+from solver.handles import Handle
 from solver.public_tree import NodeKind, PublicTree
 from solver.schedules import Schedule
 from solver.simd import WIDTH
@@ -131,12 +132,14 @@ class CfrEngine:
         self.groups = min(MAX_GROUPS, int(self.deals.boards[0]["count"]))
         self.scratch_bytes = self._scratch_bytes()
         _refuse_over(memory_limit, self.memory_bytes)
-        self.tables = (self._new_tables(0), self._new_tables(1))
+        self._set_tables(self._new_tables(0), self._new_tables(1))
         self._since = np.zeros((3, 64))
         kind = PRECISIONS[precision][0]
         self._weights = tuple(np.pad(w, (0, padded(len(w)) - len(w))).astype(kind) for w in game.weights)
         self._totals = np.zeros(self._totals_size(), dtype=kind)
         self._work = [self._new_work() for _ in range(self.threads)]
+        self._games = tuple(map(Handle, self.layouts))
+        self._scratch = tuple(map(Handle, self._work))
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
     @property
@@ -290,7 +293,7 @@ class CfrEngine:
             parts.append(fixed.ravel())
             end += fixed.size
         replaced = tables._replace(locked=np.concatenate(parts))
-        self.tables = (replaced, self.tables[1]) if player == 0 else (self.tables[0], replaced)
+        self._set_tables(*((replaced, self.tables[1]) if player == 0 else (self.tables[0], replaced)))
 
     def unlock(self, node: int, boards: Iterable[int]) -> None:
         """Free the hands at a node again."""
@@ -385,7 +388,7 @@ class CfrEngine:
             if self.schedule.predictive:
                 mine.source[:] = arrays[f"source{player}"]
             tables.append(mine._replace(locked=arrays[f"locked{player}"].copy()))
-        self.tables = (tables[0], tables[1])
+        self._set_tables(tables[0], tables[1])
 
     def _share(self, factors: Floats, iteration: int, mode: int, own: int) -> None:
         """One sweep on all threads."""
@@ -412,11 +415,11 @@ class CfrEngine:
         path: NDArray[np.int64] | None = None,
     ) -> None:
         _run(
-            self.layouts,
+            self._games,
             self._weights,
             self.groups,
             self._totals,
-            self.tables,
+            self._table_handles,
             self._since,
             factors,
             iteration,
@@ -429,9 +432,13 @@ class CfrEngine:
             thread,
             1 if phase == WHOLE else self.threads,
             np.full(self.game.num_deals + 2, -1, dtype=np.int64) if path is None else path,
-            self._work[0],
-            self._work[thread],
+            self._scratch[0],
+            self._scratch[thread],
         )
+
+    def _set_tables(self, first: Tables, second: Tables) -> None:
+        self.tables = (first, second)
+        self._table_handles = (Handle(first), Handle(second))
 
     def _new_tables(self, player: int) -> Tables:
         _, regrets, averages = PRECISIONS[self.precision]

@@ -1,3 +1,4 @@
+# ruff: noqa: ARG001
 """What CFR does at one node, for all hands at once: rows of one number per hand, eight hands at a time.
 
 A node's action rows follow one another in the tables, `pad` entries each, from `start` on. The rows of its
@@ -9,6 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 
 from solver.simd import (
     WIDTH,
@@ -175,26 +178,52 @@ def _predict_nothing(regret: Any, source: Any, start: int, size: int, discounts:
         source[h] = regret[h] * discounts.prediction
 
 
-@kernel
-def _unpack(table: Any, start: int, size: int, unit: float, fresh: Any) -> None:
-    """Read 16-bit integers in units of `unit`."""
+def _read_packed(table: Any, start: int, size: int, unit: float, fresh: Any) -> tuple[Any, int]:
+    """Read 16-bit integers in units of `unit` into `fresh`."""
     factor = splat(fresh, unit)
     for h in range(0, size, WIDTH):
         store(fresh, h, load_as(table, start + h, fresh) * factor)
+    return fresh, 0
 
 
-@kernel
-def _pack(table: Any, start: int, size: int, fresh: Any, top: float) -> float:
-    """Write 16-bit integers, the largest of which is `top`; returns their unit."""
+def _write_packed(table: Any, start: int, size: int, fresh: Any, unit: float) -> float:
+    """Write `fresh` as 16-bit integers, the largest of which is the largest there is; returns their unit."""
     most = splat(fresh, 0.0)
     for h in range(0, size, WIDTH):
         value = load(fresh, h)
         most = largest(most, largest(value, splat(fresh, 0.0) - value))
-    unit = lane_max(most) / top
+    unit = lane_max(most) / np.iinfo(table.dtype).max
     factor = splat(fresh, 1.0 / unit if unit > 0.0 else 0.0)
     for h in range(0, size, WIDTH):
         store(table, start + h, load(fresh, h) * factor)
     return unit
+
+
+def _read_floats(table: Any, start: int, size: int, unit: float, fresh: Any) -> tuple[Any, int]:
+    return table, start
+
+
+def _write_floats(table: Any, start: int, size: int, fresh: Any, unit: float) -> float:
+    return unit
+
+
+def _unpacked(table: Any, start: Any, size: Any, unit: Any, fresh: Any) -> Any:
+    """A node's entries as floats: the array that holds them, and where they start in it."""
+
+
+def _packed(table: Any, start: Any, size: Any, fresh: Any, unit: Any) -> Any:
+    """Put the entries that `_unpacked` gave back; returns their unit."""
+
+
+# The element type decides here which half is compiled at all.
+@overload(_unpacked, strict=False)
+def _choose_reader(table: Any, start: Any, size: Any, unit: Any, fresh: Any) -> Any:
+    return _read_floats if isinstance(table.dtype, types.Float) else _read_packed
+
+
+@overload(_packed, strict=False)
+def _choose_writer(table: Any, start: Any, size: Any, fresh: Any, unit: Any) -> Any:
+    return _write_floats if isinstance(table.dtype, types.Float) else _write_packed
 
 
 @kernel
