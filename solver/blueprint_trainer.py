@@ -117,10 +117,10 @@ class LocalFleet:
         """See `Fleet.rows`."""
         found: dict[tuple[int, int, int], NDArray[Any]] = {}
         for shard in self.shards:
-            source = shard.up_to_date(table, epoch)
             for texture in (-1,) if shard.textures is None else shard.textures:
+                source = shard.up_to_date(table, epoch, texture)
                 for street in range(3):
-                    for kind, rows in shard.rows(source, street, max(texture, 0)).items():
+                    for kind, rows in shard.rows(source, street).items():
                         found[kind, texture, street] = rows
         return found
 

@@ -244,31 +244,30 @@ class Shard:
             met=MEET_SHARE,
         )
 
-    def up_to_date(self, name: str, epoch: int) -> NDArray[Any]:
-        """Table `regret` or `average` with every discount up to an epoch applied, as a copy."""
-        regret, average = self.regret.copy(), self.average.copy()
+    def up_to_date(self, name: str, epoch: int, texture: int = 0) -> NDArray[Any]:
+        """A texture's part of table `regret` or `average` with every discount up to an epoch applied, as a copy."""
+        slot, size = self._slot(texture), sum(self.layout.street_sizes)
+        part = slice(slot * size, (slot + 1) * size)
+        regret, average = self.regret[part].copy(), self.average[part].copy()
         factors = self.clock.factors(epoch)
-        for texture in range(self.layout.num_textures):
-            starts = self.layout.starts(texture)
-            for street, clocks in enumerate(self.clocks):
-                _refresh(
-                    self.layout.plan.programs[0],
-                    street,
-                    bucket_runs(np.arange(self.layout.num_buckets[street])),
-                    starts[street],
-                    self.layout.num_buckets[street],
-                    regret,
-                    average,
-                    clocks[texture].copy(),
-                    epoch,
-                    factors,
-                )
+        for street, clocks in enumerate(self.clocks):
+            _refresh(
+                self.layout.plan.programs[0],
+                street,
+                bucket_runs(np.arange(self.layout.num_buckets[street])),
+                self.layout.starts()[street],
+                self.layout.num_buckets[street],
+                regret,
+                average,
+                clocks[slot].copy(),
+                epoch,
+                factors,
+            )
         return regret if name == "regret" else average
 
-    def rows(self, table: NDArray[Any], street: int, texture: int = 0) -> dict[int, NDArray[Any]]:
-        """Rows ``[action, bucket]`` of each pot type on a street, by the pot type's number in the game."""
-        slot = self._slot(texture)
-        return {kind: self.layout.rows(table, k, street, slot) for k, kind in enumerate(self.types)}
+    def rows(self, table: NDArray[Any], street: int) -> dict[int, NDArray[Any]]:
+        """Rows ``[action, bucket]`` of each pot type on a street of a texture's table, by the game's pot types."""
+        return {kind: self.layout.rows(table, k, street) for k, kind in enumerate(self.types)}
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything `restore` needs, keyed by pot type, texture and street, whatever shares this shard."""
