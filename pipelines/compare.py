@@ -27,6 +27,8 @@ from pipelines.schema import Config, Tracking
 from pipelines.tracking import Tracker, quiet_mlflow
 
 SPREAD = ("flop", "turn", "river")
+# Settings of how a run was made, not of what it computed.
+_NO_RESULT = ("cluster.", "plan", "preset", "store.", "tracking.")
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class RunRow:
     core_hours: float | None
     peak_memory_bytes: float | None
     bucket_sd: tuple[float | None, ...]
+    settings: dict[str, str]
 
 
 def recorded_runs(tracking: Tracking) -> list[RunRow]:
@@ -90,6 +93,7 @@ def _row(run: Any) -> RunRow:
         core_hours=metrics.get("core_hours_total"),
         peak_memory_bytes=metrics.get("peak_memory_bytes"),
         bucket_sd=tuple(metrics.get(f"buckets.{street}_sd_mean") for street in SPREAD),
+        settings=dict(run.data.params),
     )
 
 
@@ -105,6 +109,12 @@ def ranked(rows: Sequence[RunRow]) -> dict[tuple[str, str], list[RunRow]]:
     return {key: sorted(group, key=order) for key, group in sorted(groups.items())}
 
 
+def differing(rows: Sequence[RunRow]) -> list[str]:
+    """Keys of the configuration in which not all runs agree, of those that change results."""
+    keys = sorted({key for row in rows for key in row.settings if not key.startswith(_NO_RESULT)})
+    return [key for key in keys if len({row.settings.get(key) for row in rows}) > 1]
+
+
 def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -> None:
     """One table per game and tier."""
     for (game, tier), rows in groups.items():
@@ -114,6 +124,9 @@ def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -
         columns = ("raw mbb/hand", "cleaned", "core-hours", "peak memory", "bucket sd " + "/".join(SPREAD))
         for column in columns:
             table.add_column(column, justify="right")
+        keys = differing(rows)
+        if keys:
+            table.add_column("where they differ")
         for row in rows:
             spread = "/".join("-" if sd is None else f"{sd:.3f}" for sd in row.bucket_sd)
             table.add_row(
@@ -126,6 +139,7 @@ def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -
                 _number(row.core_hours, 4),
                 "-" if row.peak_memory_bytes is None else size(row.peak_memory_bytes),
                 spread,
+                *(["\n".join(f"{key}={row.settings.get(key, '-')}" for key in keys)] if keys else []),
             )
         console.print(table)
     if len(groups) > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import socket
@@ -14,10 +15,11 @@ from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
+from rich.console import Console
 
 from artifacts.manifest import FileEntry, Manifest
 from pipelines import tracking
-from pipelines.compare import RunRow, plot, ranked, recorded_runs
+from pipelines.compare import RunRow, differing, plot, print_table, ranked, recorded_runs
 from pipelines.pictures import png
 from pipelines.schema import Tracking
 from pipelines.tracking import Tracker
@@ -175,8 +177,25 @@ def test_a_server_that_goes_away_stops_nothing_and_loses_nothing(
     assert [file.path for file in MlflowClient(server.uri).list_artifacts(run.info.run_id)] == ["notes.txt"]
 
 
-def row(name: str, game: str, tier: str, raw: float | None) -> RunRow:
-    return RunRow(name, name, "", "FINISHED", "fast", game, tier, raw, raw, 1.0, 1.0, (None, None, None))
+def row(name: str, game: str, tier: str, raw: float | None, **settings: str) -> RunRow:
+    spread = (None, None, None)
+    return RunRow(name, name, "", "FINISHED", "fast", game, tier, raw, raw, 1.0, 1.0, spread, settings)
+
+
+def test_runs_of_a_group_show_the_settings_in_which_they_differ() -> None:
+    one = {"seed": "1", "solver.batch": "8", "store.root": "a", "lcfr.iterations": "5"}
+    rows = [
+        row("a", "g", "full", 1.0, **one),
+        row("b", "g", "full", 2.0, **(one | {"seed": "2", "store.root": "b"})),
+    ]
+    assert differing(rows) == ["seed"]
+    console = Console(file=io.StringIO(), width=200)
+    print_table(ranked(rows), console)
+    text = console.file.getvalue()
+    assert "seed=1" in text
+    assert "seed=2" in text
+    assert "solver.batch" not in text
+    assert "store.root" not in text
 
 
 def test_runs_of_different_games_or_tiers_are_never_ranked_together(tmp_path: Path) -> None:
