@@ -39,7 +39,12 @@ def test_every_option_of_every_group_composes(group: str, option: str) -> None:
 def test_the_presets_have_the_sizes_of_the_design() -> None:
     sizes = {name: compose_config([f"+preset={name}"]) for name in PRESETS}
     assert [sizes[p].abstraction.textures for p in ("fast", "standard", "accurate")] == [50, 200, 500]
-    assert [sizes[p].abstraction.buckets.flop for p in ("fast", "standard", "accurate")] == [500, 2000, 5000]
+    assert [sizes[p].abstraction.buckets.flop for p in ("fast", "standard", "accurate")] == [500, 100, 100]
+    assert [sizes[p].abstraction.scope for p in ("fast", "standard", "accurate")] == [
+        "global",
+        "texture",
+        "texture",
+    ]
     assert [sizes[p].dcfr.iterations for p in ("standard", "accurate")] == [25000, 25000]
     for stack in (25, 100, 200):
         coarse = sizes[f"coarse{stack}"]
@@ -108,15 +113,15 @@ def test_more_buckets_than_sampled_points_are_refused() -> None:
     with pytest.raises(
         UserError, match=r"abstraction\.buckets\.flop: 5000 .* at most abstraction\.sample, 2000"
     ):
-        compose_config(["+preset=accurate", "abstraction.sample=2000"])
+        compose_config(["abstraction.buckets.flop=5000", "abstraction.sample=2000"])
 
 
 def test_river_equity_alone_cannot_make_two_thousand_buckets() -> None:
     with pytest.raises(
         UserError, match=r"abstraction\.buckets\.river: 2000 .* at most 1900 with features=ehs"
     ):
-        compose_config(["+preset=standard", "abstraction.features=ehs"])
-    assert compose_config(["+preset=standard", "abstraction.features=ehs", "abstraction.buckets.river=1900"])
+        compose_config(["abstraction.buckets.river=2000", "abstraction.features=ehs"])
+    assert compose_config(["abstraction.buckets.river=1900", "abstraction.features=ehs"])
 
 
 def test_a_sweep_is_checked_job_by_job_before_it_starts() -> None:
