@@ -109,10 +109,11 @@ def ranked(rows: Sequence[RunRow]) -> dict[tuple[str, str], list[RunRow]]:
     return {key: sorted(group, key=order) for key, group in sorted(groups.items())}
 
 
-def differing(rows: Sequence[RunRow]) -> list[str]:
-    """Keys of the configuration in which not all runs agree, of those that change results."""
+def usual_settings(rows: Sequence[RunRow]) -> dict[str, str]:
+    """Settings that change results and in which not all runs agree, with the value that most of them have."""
     keys = sorted({key for row in rows for key in row.settings if not key.startswith(_NO_RESULT)})
-    return [key for key in keys if len({row.settings.get(key) for row in rows}) > 1]
+    values = {key: [row.settings.get(key, "-") for row in rows] for key in keys}
+    return {key: max(found, key=found.count) for key, found in values.items() if len(set(found)) > 1}
 
 
 def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -> None:
@@ -124,9 +125,9 @@ def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -
         columns = ("raw mbb/hand", "cleaned", "core-hours", "peak memory", "bucket sd " + "/".join(SPREAD))
         for column in columns:
             table.add_column(column, justify="right")
-        keys = differing(rows)
-        if keys:
-            table.add_column("where they differ")
+        usual = usual_settings(rows)
+        if usual:
+            table.add_column("differs in", overflow="fold")
         for row in rows:
             spread = "/".join("-" if sd is None else f"{sd:.3f}" for sd in row.bucket_sd)
             table.add_row(
@@ -139,11 +140,21 @@ def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -
                 _number(row.core_hours, 4),
                 "-" if row.peak_memory_bytes is None else size(row.peak_memory_bytes),
                 spread,
-                *(["\n".join(f"{key}={row.settings.get(key, '-')}" for key in keys)] if keys else []),
+                *([_settings(row.settings, usual)] if usual else []),
             )
         console.print(table)
+        if usual:
+            console.print("where nothing else is said:", _settings(usual, {}), soft_wrap=True)
     if len(groups) > 1:
         console.print(f"{len(groups)} groups: runs of different games or tiers are not ranked together")
+
+
+def _settings(settings: dict[str, str], usual: dict[str, str]) -> str:
+    """Settings that are not the usual ones; all of them when nothing is usual."""
+    keys = usual or settings
+    return " ".join(
+        f"{key}={settings.get(key, '-')}" for key in keys if settings.get(key, "-") != usual.get(key)
+    )
 
 
 def _number(value: float | None, digits: int = 2) -> str:

@@ -19,7 +19,7 @@ from rich.console import Console
 
 from artifacts.manifest import FileEntry, Manifest
 from pipelines import tracking
-from pipelines.compare import RunRow, differing, plot, print_table, ranked, recorded_runs
+from pipelines.compare import RunRow, plot, print_table, ranked, recorded_runs, usual_settings
 from pipelines.pictures import png
 from pipelines.schema import Tracking
 from pipelines.tracking import Tracker
@@ -183,19 +183,23 @@ def row(name: str, game: str, tier: str, raw: float | None, **settings: str) -> 
 
 
 def test_runs_of_a_group_show_the_settings_in_which_they_differ() -> None:
-    one = {"seed": "1", "solver.batch": "8", "store.root": "a", "lcfr.iterations": "5"}
+    usual = {"seed": "1", "solver.batch": "8", "store.root": "a", "lcfr.iterations": "5"}
     rows = [
-        row("a", "g", "full", 1.0, **one),
-        row("b", "g", "full", 2.0, **(one | {"seed": "2", "store.root": "b"})),
+        row("a", "g", "full", 1.0, **usual),
+        row("b", "g", "full", 2.0, **(usual | {"seed": "2", "store.root": "b"})),
+        row("c", "g", "full", 3.0, **usual),
     ]
-    assert differing(rows) == ["seed"]
-    console = Console(file=io.StringIO(), width=200)
-    print_table(ranked(rows), console)
-    text = console.file.getvalue()
-    assert "seed=1" in text
-    assert "seed=2" in text
-    assert "solver.batch" not in text
-    assert "store.root" not in text
+    assert usual_settings(rows) == {"seed": "1"}
+    written = io.StringIO()
+    print_table(ranked(rows), Console(file=written, width=200))
+    (second,) = (line for line in written.getvalue().splitlines() if "seed=2" in line)
+    assert "2.00" in second
+    assert "where nothing else is said: seed=1" in written.getvalue()
+    assert "solver.batch" not in written.getvalue()
+    assert "store.root" not in written.getvalue()
+    alike = io.StringIO()
+    print_table(ranked([rows[0], rows[2]]), Console(file=alike, width=200))
+    assert "differs in" not in alike.getvalue()
 
 
 def test_runs_of_different_games_or_tiers_are_never_ranked_together(tmp_path: Path) -> None:
