@@ -382,6 +382,18 @@ def balanced(costs: Sequence[float], groups: int) -> list[tuple[int, ...]]:
     return [tuple(sorted(group)) for group in members]
 
 
+def neighbours(weights: Sequence[float], groups: int) -> list[tuple[int, ...]]:
+    """Items in at most so many groups of neighbours of about equal weight.
+
+    >>> neighbours([2, 2, 1, 1, 2], 2)
+    [(0, 1), (2, 3, 4)]
+    """
+    ends = np.cumsum(weights)
+    middles = (ends - np.asarray(weights) / 2) / ends[-1]
+    owners = np.minimum((middles * groups).astype(int), groups - 1)
+    return [tuple(np.flatnonzero(owners == owner).tolist()) for owner in np.unique(owners)]
+
+
 def spread(cores: Mapping[str, float], hosts: int) -> list[str]:
     """Node of each host, in proportion to the cores of the nodes.
 
@@ -409,7 +421,8 @@ def shard_specs(postflop: Postflop, texture_weights: NDArray[Any] | None, hosts:
     """
     types = tuple(range(len(postflop.pots.templates)))
     if texture_weights is not None:
-        return [ShardSpec(types, group) for group in balanced(texture_weights.tolist(), hosts)]
+        # An iteration draws evenly over the textures in their order: neighbours share its boards evenly.
+        return [ShardSpec(types, group) for group in neighbours(texture_weights.tolist(), hosts)]
     tree = postflop.tree
     sizes = [
         float(tree.subtree_end[root] - root) * len(members)

@@ -164,10 +164,11 @@ class BoardBatch:
 class BoardSampler:
     """Draws the boards of each iteration, stratified over textures.
 
-    An epoch's draws are one systematic sample of the cumulated weights in order of texture, handed out in
-    random order: every draw has the same weight, and an epoch covers each texture in proportion. All
-    randomness comes from the seed and the numbers of epoch and iteration, so that any iteration can be
-    drawn again.
+    An epoch's draws are one systematic sample of the cumulated weights in order of texture: every draw has
+    the same weight, and an epoch covers each texture in proportion. An iteration has one draw of each of
+    `batch` equal parts of the weights, in random order within the part, so that owners of neighbouring
+    textures get about as many boards each. All randomness comes from the seed and the numbers of epoch and
+    iteration, so that any iteration can be drawn again.
 
     Attributes
     ----------
@@ -218,9 +219,8 @@ class BoardSampler:
         epoch = self.epoch(iteration)
         slot = (iteration - 1) % self.epoch_length
         rng = self._generator(0, epoch)
-        size = self.batch * self.epoch_length
-        points = (rng.permutation(size) + rng.random(size)) / size
-        points = points[slot * self.batch : (slot + 1) * self.batch]
+        parts = np.arange(self.batch * self.epoch_length).reshape(self.batch, self.epoch_length)
+        points = (rng.permuted(parts, axis=1) + rng.random(parts.shape))[:, slot] / parts.size
         cumulated = np.cumsum(self.weights.astype(np.float64))
         rows = np.minimum(
             np.searchsorted(cumulated, points * cumulated[-1], side="right"), len(self.cards) - 1

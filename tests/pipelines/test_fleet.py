@@ -25,6 +25,7 @@ from pipelines.fleet import (
     RayHosts,
     ShardsLostError,
     balanced,
+    neighbours,
     shard_specs,
 )
 from solver.blueprint_boards import BoardSampler
@@ -160,6 +161,30 @@ def test_work_is_dealt_out_whole_and_no_host_gets_far_more_than_its_share(
     # Whoever is least loaded takes the next item: Graham's bound for list scheduling.
     share = sum(costs) / len(groups)
     assert max(loads) <= share + (1 - 1 / len(groups)) * max(costs) + 1e-9
+
+
+@given(st.lists(st.integers(1, 1000), min_size=1, max_size=40), st.integers(1, 6))
+def test_neighbours_are_whole_in_order_and_no_host_gets_more_than_an_item_beyond_its_share(
+    weights: list[int], hosts: int
+) -> None:
+    groups = neighbours(weights, hosts)
+    assert [item for group in groups for item in group] == list(range(len(weights)))
+    loads = [sum(weights[item] for item in group) for group in groups]
+    assert max(loads) <= sum(weights) / hosts + max(weights) + 1e-9
+
+
+def test_every_iteration_gives_hosts_of_textures_about_as_many_boards() -> None:
+    flops = canonical_boards(3)
+    textures = np.random.default_rng(3).integers(0, 60, len(flops.boards))
+    weights = np.bincount(textures, flops.weights, minlength=60)
+    sampler = BoardSampler(flops.boards, flops.weights, textures, 16, 5)
+    for hosts in (2, 4):
+        specs = shard_specs(postflop(), weights, hosts)
+        for iteration in range(1, 30):
+            drawn = sampler.draw(iteration).textures
+            counts = [int(np.isin(drawn, spec.textures).sum()) for spec in specs]
+            # Only the textures on either edge of a host can move a board to its neighbour.
+            assert max(abs(count - 16 / hosts) for count in counts) <= 2
 
 
 def test_hosts_own_every_pot_type_or_every_texture_once() -> None:
