@@ -125,9 +125,6 @@ def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -
         columns = ("raw mbb/hand", "cleaned", "core-hours", "peak memory", "bucket sd " + "/".join(SPREAD))
         for column in columns:
             table.add_column(column, justify="right")
-        usual = usual_settings(rows)
-        if usual:
-            table.add_column("differs in", overflow="fold")
         for row in rows:
             spread = "/".join("-" if sd is None else f"{sd:.3f}" for sd in row.bucket_sd)
             table.add_row(
@@ -140,21 +137,21 @@ def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -
                 _number(row.core_hours, 4),
                 "-" if row.peak_memory_bytes is None else size(row.peak_memory_bytes),
                 spread,
-                *([_settings(row.settings, usual)] if usual else []),
             )
         console.print(table)
+        usual = usual_settings(rows)
+        for row in rows:
+            others = {key: row.settings.get(key, "-") for key in usual if row.settings.get(key) != usual[key]}
+            if others:
+                console.print(f"{row.run_id[:8]} with {_settings(others)}", soft_wrap=True)
         if usual:
-            console.print("where nothing else is said:", _settings(usual, {}), soft_wrap=True)
+            console.print(f"the others with {_settings(usual)}", soft_wrap=True)
     if len(groups) > 1:
         console.print(f"{len(groups)} groups: runs of different games or tiers are not ranked together")
 
 
-def _settings(settings: dict[str, str], usual: dict[str, str]) -> str:
-    """Settings that are not the usual ones; all of them when nothing is usual."""
-    keys = usual or settings
-    return " ".join(
-        f"{key}={settings.get(key, '-')}" for key in keys if settings.get(key, "-") != usual.get(key)
-    )
+def _settings(settings: dict[str, str]) -> str:
+    return " ".join(f"{key}={value}" for key, value in settings.items())
 
 
 def _number(value: float | None, digits: int = 2) -> str:
