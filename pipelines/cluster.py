@@ -108,6 +108,8 @@ def open_cluster(config: ClusterConfig) -> Iterator[Cluster]:
     on_terminate = signal.getsignal(signal.SIGTERM)  # ray.init installs its own
     try:
         if config.kind == "local":
+            # A record of every call, for the dashboard that is not started: a third of a gigabyte in an hour.
+            os.environ.setdefault("RAY_task_events_report_interval_ms", "0")
             ray.init(
                 address="local",  # a cluster of our own, even where another one runs on this machine
                 num_cpus=config.num_cpus or os.cpu_count() or 1,
