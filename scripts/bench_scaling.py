@@ -9,7 +9,9 @@ the arguments, take the answer; it has one process, so calls queue), then the sl
 
     T(P, B) = trunk0 + trunk1 B + sum over seats, hosts (call0 + bytes / rate) + slowest host
     scope global:  a host owns whole flop lines and sweeps all B boards:    B * max over hosts (its lines' cost)
-    scope texture: a host owns textures, tables of its own, and sweeps the boards that fall to it
+    scope texture: a host owns textures with tables of their own and sweeps the boards that fall to it, all lines
+
+Lines share vectors when one host sweeps them, so every group of lines that some number of hosts leads to is timed.
 
 The pieces are measured in this process and between Ray actors on this machine; then whole iterations on 1 and
 2 hosts are timed against the model. Between machines a call costs more: --latency adds to it (milliseconds),
@@ -52,13 +54,13 @@ BATCHES = (8, 32, 128, 512, 2048)
 
 @dataclass(frozen=True)
 class Costs:
-    """Measured pieces of an iteration, in milliseconds (`rate`: bytes per millisecond)."""
+    """Measured pieces of an iteration, in milliseconds (`rate`: bytes per millisecond; `boards`: by pot types)."""
 
     trunk0: float
     trunk1: float
     call0: float
     rate: float
-    lines: tuple[float, ...]
+    boards: dict[tuple[int, ...], float]
 
 
 def best_of(repeats: int, work: Callable[[], object]) -> float:
@@ -98,23 +100,23 @@ class Bench:
         flops = canonical_boards(3)
         return BoardSampler(flops.boards, flops.weights, self.owners, batch, 5)
 
-    def line_costs(self, boards: int = 4) -> tuple[float, ...]:
-        """Both seats' sweep of one board, by pot type."""
+    def board_costs(self, boards: int = 4) -> dict[tuple[int, ...], float]:
+        """Both seats' sweep of one board, by the pot types that a host owns."""
         batch = self.sampler(boards).draw(1)
         bucketing = BatchBuckets(self.postflop.num_buckets)
         bucketing.load(batch.boards, batch.textures, street_buckets(self.source, batch.boards))
         reach = np.ones((len(self.game.lines), NUM_CLASSES), dtype=np.float32)
-        costs = []
-        for kind in range(len(self.pots.templates)):
-            shard = Shard(self.game.tree, self.pots, (kind,), bucketing)
+        costs = {}
+        for types in {spec.types for hosts in CORES for spec in shard_specs(self.postflop, None, hosts)}:
+            shard = Shard(self.game.tree, self.pots, types, bucketing)
             shard.begin_phase(1, schedule("lcfr"))
 
             def both(shard: Shard = shard) -> None:
                 for seat in range(2):
                     shard.sweep(seat, batch, reach, 1)
 
-            costs.append(best_of(5, both) / boards)
-        return tuple(costs)
+            costs[types] = best_of(5, both) / boards
+        return costs
 
     def trunk_cost(self, boards: int) -> float:
         """What the driver does in an iteration besides talking to hosts."""
@@ -160,8 +162,10 @@ class Bench:
         specs = shard_specs(self.postflop, weights, hosts)
         fleet = HostFleet(self.postflop, specs, self.source, RayHosts(self.postflop, specs))
         trainer = BlueprintTrainer(self.game, self.pots, BatchBuckets(self.postflop.num_buckets), fleet=fleet)
-        trainer.begin_phase(schedule("lcfr"), self.sampler(batch))
-        trainer.run(2)
+        sampler = self.sampler(batch)
+        trainer.begin_phase(schedule("lcfr"), sampler)
+        # New tables cost extra when they are first touched: go over every texture before the clock runs.
+        trainer.run(2 * sampler.epoch_length if by_texture else 2)
         value = best_of(5, lambda: trainer.run(3)) / 3
         fleet.close()
         return value
@@ -173,11 +177,11 @@ class Bench:
         answers = 8 * NUM_CLASSES * len(self.game.lines)
         if by_texture:
             slowest, called = self._shares(specs, batch)
-            work = slowest * sum(costs.lines)
+            work = slowest * costs.boards[specs[0].types]
             moved = batch * (BYTES_PER_BOARD + 2 * answers)
         else:
             called = len(specs)
-            work = batch * max(sum(costs.lines[kind] for kind in spec.types) for spec in specs)
+            work = batch * max(costs.boards[spec.types] for spec in specs)
             moved = batch * (BYTES_PER_BOARD * called + 2 * answers)
         driver = costs.trunk0 + costs.trunk1 * batch + 2 * called * costs.call0 + moved / costs.rate
         return driver + work, driver / (driver + work)
@@ -211,7 +215,7 @@ def main() -> None:
     with open_cluster(settings) as _:  # type: ignore[arg-type]
         call, rate = bench.message_costs()
         slope = (large - small) / 56
-        costs = Costs(small - 8 * slope, slope, call + options.latency, rate, bench.line_costs())
+        costs = Costs(small - 8 * slope, slope, call + options.latency, rate, bench.board_costs())
         checks = [
             (
                 hosts,
@@ -233,7 +237,8 @@ def main() -> None:
             {"scope": scope, "cores": hosts, "batch": batch, "ms": ms, "driver_share": share}
             for (scope, hosts, batch), (ms, share) in table.items()
         ]
-        print(json.dumps({"costs": asdict(costs), "checks": checks, "model": rows}))
+        pieces = asdict(costs) | {"boards": {str(types): ms for types, ms in costs.boards.items()}}
+        print(json.dumps({"costs": pieces, "checks": checks, "model": rows}))
         return
     show(costs, checks, table)
 
@@ -245,8 +250,9 @@ def show(
 ) -> None:
     """Print costs, checks and the model."""
     print(f"trunk {costs.trunk0:.2f} ms + {costs.trunk1:.3f} ms per board; call {costs.call0:.2f} ms")
-    print(f"arrays {costs.rate / 1000:.0f} MB/s; a board, both seats, by line: ", end="")
-    print(", ".join(f"{cost:.2f}" for cost in costs.lines), f"= {sum(costs.lines):.1f} ms")
+    print(f"arrays {costs.rate / 1000:.0f} MB/s; a board, both seats, by pot types:")
+    for types, cost in sorted(costs.boards.items()):
+        print(f"    {', '.join(map(str, types))}: {cost:.2f} ms")
     for hosts, by_texture, real, said in checks:
         scope = "texture" if by_texture else "global"
         print(f"{hosts} host(s), scope {scope}, 8 boards: measured {real:.1f} ms, model {said:.1f} ms")
