@@ -141,7 +141,8 @@ def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -
         console.print(table)
         usual = usual_settings(rows)
         for row in rows:
-            others = {key: row.settings.get(key, "-") for key in usual if row.settings.get(key) != usual[key]}
+            own = {key: row.settings.get(key, "-") for key in usual}
+            others = {key: value for key, value in own.items() if value != usual[key]}
             if others:
                 console.print(f"{row.run_id[:8]} with {_settings(others)}", soft_wrap=True)
         if usual:

@@ -40,7 +40,7 @@ class HandleType(types.Type):
             self.starts[field] = start
             start += 1 + array.ndim
         # Names become part of every symbol: a digest keeps them short.
-        digest = blake2s(repr(sorted((f, str(a)) for f, a in fields.items())).encode(), digest_size=6)
+        digest = blake2s(repr([(f, str(a)) for f, a in fields.items()]).encode(), digest_size=6)
         super().__init__(name=f"{label}_{digest.hexdigest()}")
 
 

@@ -354,7 +354,9 @@ def test_other_modes_train_and_export_too(
     run = Run(tmp_path / "dcfr", InProcess())
     result = dcfr_again({**inputs, "lcfr": bundle}, store, f"mode-{name}", run, config)
     values = result["trace"]["exploitability"]
-    # With so few buckets all modes soon reach what their abstraction allows: compare with the very start.
+    if "showdown" not in changes:
+        assert values[0] > values[-1] > 0
+    # Bucket equities on so few buckets soon reach what they allow: compare with the very start.
     start = LcfrConfig(settings, changed(FIRST, iterations=1))
     untrained = lcfr.compute(start, inputs, Run(tmp_path / "start", InProcess())).tables["trace"]
     assert 0 < max(values) < untrained["exploitability"][0]

@@ -10,7 +10,7 @@ import pytest
 from numba import njit
 from numpy.typing import NDArray
 
-from solver.handles import Handle
+from solver.handles import Handle, HandleType
 
 RECORD = np.dtype([("row", np.int16), ("pays", np.float64)], align=True)
 
@@ -67,6 +67,8 @@ def test_a_handle_keeps_its_arrays_alive() -> None:
 def test_types_differ_by_element_and_agree_by_kind() -> None:
     assert Handle(arrays())._numba_type_ == Handle(arrays())._numba_type_
     assert Handle(arrays())._numba_type_ != Handle(arrays(np.float64))._numba_type_
+    fields = Handle(arrays())._numba_type_.fields
+    assert HandleType("Arrays", fields) != HandleType("Arrays", dict(reversed(fields.items())))
 
 
 def test_arrays_with_gaps_are_refused() -> None:
