@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 if TYPE_CHECKING:
@@ -41,3 +43,20 @@ def two_nodes(monkeypatch: pytest.MonkeyPatch) -> Iterator[ManyNodes]:
     cluster.wait_for_nodes()
     yield cluster
     cluster.shutdown()
+
+
+@pytest.fixture
+def lose_a_node(two_nodes: ManyNodes) -> Callable[[], None]:
+    """A node of the two dies with all that runs on it, as when its machine goes down."""
+
+    def kill() -> None:
+        doomed = next(node for node in two_nodes.list_all_nodes() if node is not two_nodes.head_node)
+        # Left alone, workers outlive the daemon of their node for up to a second: a short job may end first.
+        (raylet,) = doomed.all_processes["raylet"]
+        workers = psutil.Process(raylet.process.pid).children(recursive=True)
+        two_nodes.remove_node(doomed, allow_graceful=False)
+        for worker in workers:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                worker.kill()
+
+    return kill

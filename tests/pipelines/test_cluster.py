@@ -97,7 +97,7 @@ def test_joining_a_cluster_that_is_not_there_names_the_key() -> None:
 
 
 def test_a_stage_spreads_over_two_nodes_and_survives_the_loss_of_one(
-    two_nodes: ManyNodes, tmp_path: Path
+    two_nodes: ManyNodes, lose_a_node: Callable[[], None], tmp_path: Path
 ) -> None:
     expected = flops_bytes(tmp_path / "here", InProcess())
     with open_cluster(settings(kind="ray", address=two_nodes.address, num_cpus=None)) as cluster:
@@ -105,8 +105,7 @@ def test_a_stage_spreads_over_two_nodes_and_survives_the_loss_of_one(
         nodes = {node for _, node in mapped(cluster, node_of, range(12))}
         assert len(nodes) == 2
         assert flops_bytes(tmp_path / "two", cluster) == expected
-        doomed = next(node for node in two_nodes.list_all_nodes() if node is not two_nodes.head_node)
-        killer = threading.Timer(1.0, two_nodes.remove_node, (doomed,), {"allow_graceful": False})
+        killer = threading.Timer(1.0, lose_a_node)
         killer.start()
         counts = mapped(cluster, slow_count, range(50))
         killer.join()

@@ -289,6 +289,7 @@ def test_a_node_that_dies_under_its_shards_changes_nothing(
     trained: dict[str, Bundle],
     store: BundleStore,
     two_nodes: ManyNodes,
+    lose_a_node: Callable[[], None],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -298,8 +299,7 @@ def test_a_node_that_dies_under_its_shards_changes_nothing(
     def kill(done: float) -> None:
         if done in moments:
             moments.clear()
-            doomed = next(node for node in two_nodes.list_all_nodes() if node is not two_nodes.head_node)
-            two_nodes.remove_node(doomed, allow_graceful=False)
+            lose_a_node()
 
     settings = SimpleNamespace(
         kind="ray", address=two_nodes.address, num_cpus=None, object_store_mb=None, retries=10, in_flight=2
