@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from abstractions.bucket_equity import bucket_equity, bucket_scores
 from abstractions.buckets import STREETS, BoardRows
-from abstractions.features import river_orders
 from artifacts.bundle import Bundle
 from pipelines.buckets import bucket_counts, table_rows
 from pipelines.engine import Inputs, Output, StageRun
-from pipelines.rivers import RIVERS_PER_TASK, Bounds, board_chunks
+from pipelines.rivers import all_river_orders
 from pipelines.textures import read_textures
 
 if TYPE_CHECKING:
@@ -41,10 +40,6 @@ class _Street:
     orders: NDArray[np.uint16] | None
 
 
-def _orders(bounds: Bounds) -> NDArray[np.uint16]:
-    return river_orders(*bounds)
-
-
 def _scores(item: tuple[int, NDArray[np.int64]], street: _Street) -> NDArray[np.int64]:
     _, rows = item
     return bucket_scores(
@@ -60,7 +55,7 @@ def _scores(item: tuple[int, NDArray[np.int64]], street: _Street) -> NDArray[np.
 def compute(config: BucketEquityConfig, inputs: Inputs, run: StageRun) -> Output:  # noqa: ARG001
     """Bucket x bucket tables of all streets, per texture where buckets are."""
     textures = read_textures(inputs["textures"])
-    orders = np.concatenate(run.map(_orders, board_chunks(5, RIVERS_PER_TASK), status="river orders"))
+    orders = all_river_orders(run)
     tables: dict[str, dict[str, NDArray]] = {}
     metrics: dict[str, float] = {}
     for num_cards, name in STREETS.items():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,14 +31,21 @@ from abstractions.buckets import (
     sample_points,
 )
 from abstractions.cards import NUM_COMBOS
-from abstractions.features import opponent_clusters, preflop_histograms, river_orders
+from abstractions.features import opponent_clusters, preflop_histograms
 from abstractions.isomorphism import board_index
 from abstractions.kmeans import nearest
 from abstractions.report import StreetReport, street_report
 from abstractions.textures import Textures, medoid_boards
 from artifacts.bundle import Bundle
 from pipelines.engine import Inputs, Output, StageRun
-from pipelines.rivers import RIVERS_PER_TASK, Bounds, board_chunks, river_counts
+from pipelines.rivers import (
+    RIVERS_PER_TASK,
+    Bounds,
+    all_river_orders,
+    board_chunks,
+    river_counts,
+    scratch_table,
+)
 from pipelines.textures import read_textures
 
 if TYPE_CHECKING:
@@ -84,10 +90,6 @@ class _Street:
     centroids: NDArray[np.float32] | None = None
 
 
-def _orders(bounds: Bounds) -> NDArray[np.uint16]:
-    return river_orders(*bounds)
-
-
 def _preflop(bounds: Bounds, counts: NDArray[np.uint16]) -> NDArray[np.int64]:
     return preflop_histograms(*bounds, counts)
 
@@ -114,8 +116,7 @@ def _assign(bounds: Bounds, street: _Street) -> tuple[NDArray[np.uint16], NDArra
 
 def _feature_tables(config: BucketsConfig, run: StageRun) -> FeatureTables:
     if config.features == "ehs":
-        orders = run.map(_orders, board_chunks(5, RIVERS_PER_TASK), status="river orders")
-        return FeatureTables("ehs", orders=np.concatenate(orders))
+        return FeatureTables("ehs", orders=all_river_orders(run))
     counts = river_counts(run)
     parts = run.map(_preflop, board_chunks(5, RIVERS_PER_TASK), shared=counts, status="preflop histograms")
     rng = np.random.default_rng(np.random.SeedSequence(config.seed, spawn_key=(2,)))
@@ -131,7 +132,6 @@ def compute(config: BucketsConfig, inputs: Inputs, run: StageRun) -> Output:
     centroid_rows: list[dict[str, object]] = []
     metrics: dict[str, float] = {}
     output: dict[str, dict] = {}
-    run.checkpoints.mkdir(parents=True, exist_ok=True)
     for num_cards, name in STREETS.items():
         rows = _rows(config.scope, config.boards, num_cards, textures)
         chunks = board_chunks(num_cards, _BOARDS_PER_TASK[num_cards])
@@ -186,9 +186,9 @@ def _pictured(sample: Sample, centroids: NDArray[np.float32], config: BucketsCon
 
 
 def _assigned(street: _Street, run: StageRun) -> tuple[NDArray[np.uint16], NDArray[np.float64]]:
-    """Table and moments under final bucket ids; the table lies in a file, as it may exceed memory."""
+    """Table and moments under final bucket ids; the table lies in a file."""
     name, rows, chunks = STREETS[street.num_cards], street.rows, street.chunks
-    table = _scratch(run.checkpoints / f"{name}.u16", (len(rows.boards), NUM_COMBOS))
+    table = scratch_table(run.checkpoints / f"{name}.u16", (len(rows.boards), NUM_COMBOS))
     parts: list[NDArray[np.float64]] = [np.empty(0)] * len(chunks)
     for position, (part, moments) in run.stream(_assign, chunks, shared=street, status=f"{name} buckets"):
         start, stop = (int(rows.offsets[bound]) for bound in chunks[position])
@@ -227,10 +227,6 @@ def _only(rows: BoardRows, boards: NDArray[np.int32]) -> BoardRows:
     kept = np.isin(rows.boards, boards)
     offsets = np.concatenate([[0], np.cumsum(kept)])[rows.offsets]
     return BoardRows(rows.boards[kept], rows.textures[kept], rows.weights[kept], offsets, rows.num_textures)
-
-
-def _scratch(path: Path, shape: tuple[int, int]) -> NDArray[np.uint16]:
-    return np.memmap(path, dtype=np.uint16, mode="w+", shape=shape)
 
 
 def _centroid_rows(

@@ -14,6 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pipelines.errors import UserError
 
 if TYPE_CHECKING:
@@ -26,7 +29,10 @@ Result = TypeVar("Result")
 class Cluster(Protocol):
     """A place to run pure functions."""
 
-    num_cpus: int
+    @property
+    def num_cpus(self) -> int:
+        """Cores that work can be spread over."""
+        ...
 
     def stream(
         self, function: Callable[..., Result], items: Sequence[Item], *, shared: Any = None
@@ -36,6 +42,25 @@ class Cluster(Protocol):
         `shared` is shipped once per node however large it is (left out of the call when None).
         """
         ...
+
+
+def unlocked(array: NDArray[Any]) -> NDArray[Any]:
+    """A view, flagged writable, of an array that Ray delivered; nobody may write to it.
+
+    Kernels are compiled for writable arrays, and once more for read-only ones; a copy of a large table in every
+    worker would cost more.
+    """
+    if array.flags.writeable:
+        return array
+    return np.asarray(_Unlocked(array))
+
+
+class _Unlocked:
+    """Memory of an array under its own flags; the view made from it keeps both alive."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array
+        self.__array_interface__ = array.__array_interface__ | {"data": (array.ctypes.data, False)}
 
 
 class InProcess:
@@ -110,6 +135,9 @@ def open_cluster(config: ClusterConfig) -> Iterator[Cluster]:
         if config.kind == "local":
             # A record of every call, for the dashboard that is not started: a third of a gigabyte in an hour.
             os.environ.setdefault("RAY_task_events_report_interval_ms", "0")
+            # Workers that were done with the abstraction would sit beside the shards for the whole training.
+            os.environ.setdefault("RAY_num_workers_soft_limit", "0")
+            os.environ.setdefault("RAY_idle_worker_killing_time_threshold_ms", "10000")
             ray.init(
                 address="local",  # a cluster of our own, even where another one runs on this machine
                 num_cpus=config.num_cpus or os.cpu_count() or 1,

@@ -76,7 +76,7 @@ def compute(config: DcfrConfig, inputs: Inputs, run: StageRun) -> Output:
         metrics = trace_metrics(trained.trace)
         if config.phase.iterations > 0:
             current = trainer.blueprint("regret")
-            metrics["exploitability_current"] = exploitability(current, setup.boards, run.cluster)
+            metrics["exploitability_current"] = exploitability(current, setup.boards, trained.fleet)
             trained.go_to_best()
         rows = trainer.fleet.rows("average", trainer.epoch)
         strategy: Arrays = {

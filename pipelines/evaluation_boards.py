@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from abstractions.buckets import BucketSource
 from abstractions.isomorphism import canonical_boards
 from abstractions.textures import Textures, medoid_boards
-from pipelines.cluster import Cluster
+from pipelines.cluster import Cluster, unlocked
 from pipelines.fleet import BatchBuckets, street_buckets
 from solver.blueprint_evaluation import (
     RESPONSES,
@@ -151,8 +151,9 @@ _Flops = Sequence[tuple[FlopBoards, NDArray[np.uint16]]]
 
 def _flop_values(flops: _Flops, shared: _Postflop) -> Floats:
     """Values of every flop line on some flops, ``[flop, seat, response, line, class]``."""
-    # Copies, because what Ray delivers is read-only, for which the kernels would be compiled once more.
-    layout, table, reach = copy.deepcopy((shared.layout, shared.table, shared.reach))
+    # What Ray delivers is read-only, for which the kernels would be compiled once more.
+    layout, reach = copy.deepcopy((shared.layout, shared.reach))
+    table = unlocked(shared.table)
     bucketing = BatchBuckets(layout.num_buckets)
     evaluator = FlopEvaluator(layout, shared.pots, bucketing, table.dtype)
     values = []

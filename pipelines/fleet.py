@@ -2,12 +2,14 @@
 
 Tables never move. A host is sent the boards of an iteration with the buckets of their hands (once, for the
 first seat) and the opponent's reach of its lines, and answers with values by board, line and hand class. How
-many hosts there are changes nothing in the result.
+many hosts there are changes nothing in the result. Between sweeps the hosts do other work that is spread, such as
+measurements, so that no workers have to wait beside them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 
 from abstractions.buckets import BucketSource, board_buckets
 from abstractions.cards import NUM_CLASSES
-from pipelines.cluster import Cluster, RayCluster
+from pipelines.cluster import Cluster, InProcess, Item, RayCluster, Result
 from solver.blueprint_boards import STREET_CARDS, BoardBatch
 from solver.blueprint_trainer import Answer, LocalFleet, ShardSpec
 from solver.pot_types import PotTypes
@@ -138,12 +140,22 @@ class ShardHost:
         """Continue from a saved state that has this shard's tables."""
         self._fleet.restore(state)
 
+    def work(self, function: Callable[..., Result], item: Item, *shared: Any) -> Result:
+        """`function(item, *shared)`, which has nothing to do with the shard."""
+        return function(item, *shared)
+
 
 class Hosts(Protocol):
     """Some `ShardHost`s and a way to call them all."""
 
     def call(self, method: str, arguments: Sequence[tuple[Any, ...] | None]) -> list[Any]:
         """Call a method of every host with its arguments (None: leave the host alone), all at a time."""
+        ...
+
+    def stream(
+        self, function: Callable[..., Result], items: Sequence[Item], shared: Any
+    ) -> Iterator[tuple[int, Result]]:
+        """See `pipelines.cluster.Cluster.stream`."""
         ...
 
     def close(self) -> None:
@@ -163,6 +175,12 @@ class InProcessHosts:
             None if given is None else getattr(host, method)(*given)
             for host, given in zip(self._hosts, arguments)
         ]
+
+    def stream(
+        self, function: Callable[..., Result], items: Sequence[Item], shared: Any
+    ) -> Iterator[tuple[int, Result]]:
+        """See `Hosts.stream`."""
+        return InProcess().stream(function, items, shared=shared)
 
     def close(self) -> None:
         """See `Hosts.close`."""
@@ -194,24 +212,40 @@ class RayHosts:
     def call(self, method: str, arguments: Sequence[tuple[Any, ...] | None]) -> list[Any]:
         """See `Hosts.call`."""
         import ray
-        from ray import exceptions
 
         under_way = {
             k: getattr(actor, method).remote(*given)
             for k, (actor, given) in enumerate(zip(self.actors, arguments))
             if given is not None
         }
-        try:
+        with _losses_raised():
             results = dict(zip(under_way, ray.get(list(under_way.values()))))
-        except (
-            exceptions.RayActorError,
-            exceptions.ObjectLostError,
-            exceptions.WorkerCrashedError,
-            exceptions.NodeDiedError,
-            exceptions.RaySystemError,
-        ) as error:
-            raise ShardsLostError(f"a shard host was lost ({type(error).__name__})") from error
         return [results.get(k) for k in range(len(self.actors))]
+
+    def stream(
+        self, function: Callable[..., Result], items: Sequence[Item], shared: Any
+    ) -> Iterator[tuple[int, Result]]:
+        """See `Hosts.stream`."""
+        import ray
+
+        arguments = () if shared is None else (ray.put(shared),)
+        waiting = iter(enumerate(items))
+        under_way: dict[Any, tuple[int, Any]] = {}
+
+        def send(actor: Any) -> None:
+            for position, item in waiting:
+                under_way[actor.work.remote(function, item, *arguments)] = position, actor
+                return
+
+        for actor in self.actors:
+            send(actor)
+        while under_way:
+            (ready,), _ = ray.wait(list(under_way), num_returns=1)
+            position, actor = under_way.pop(ready)
+            send(actor)
+            with _losses_raised():
+                result = ray.get(ready)
+            yield position, result
 
     def close(self) -> None:
         """See `Hosts.close`."""
@@ -220,6 +254,23 @@ class RayHosts:
         for actor in self.actors:
             ray.kill(actor)
         self.actors = []
+
+
+@contextmanager
+def _losses_raised() -> Iterator[None]:
+    """What Ray says of a dead actor or node, as `ShardsLostError`."""
+    from ray import exceptions
+
+    try:
+        yield
+    except (
+        exceptions.RayActorError,
+        exceptions.ObjectLostError,
+        exceptions.WorkerCrashedError,
+        exceptions.NodeDiedError,
+        exceptions.RaySystemError,
+    ) as error:
+        raise ShardsLostError(f"a shard host was lost ({type(error).__name__})") from error
 
 
 @dataclass
@@ -242,7 +293,7 @@ class Traffic:
 
 
 class HostFleet:
-    """The trainer's `Fleet` on hosts.
+    """The trainer's `Fleet` on hosts, and a `Cluster` of these hosts for the work between sweeps.
 
     Parameters
     ----------
@@ -269,6 +320,17 @@ class HostFleet:
         ]
         self._batch: BoardBatch | None = None
         self._prepared: list[tuple[BoardBatch, NDArray[np.uint16]]] = []
+
+    @property
+    def num_cpus(self) -> int:
+        """See `Cluster`: a host keeps one core busy."""
+        return len(self.specs)
+
+    def stream(
+        self, function: Callable[..., Result], items: Sequence[Item], *, shared: Any = None
+    ) -> Iterator[tuple[int, Result]]:
+        """See `Cluster.stream`."""
+        return self.hosts.stream(function, items, shared)
 
     def prepare(self, batch: BoardBatch) -> None:
         """See `Fleet.prepare`: look up the buckets."""

@@ -38,6 +38,7 @@ class Game(_Section):
     straddle: int
     limp: bool
     raise_sizes: list[str]
+    over_limp_sizes: str
     raise_cap: int
     bet_sizes: dict[str, Any]
     donk_sizes: dict[str, Any]

@@ -273,6 +273,7 @@ class Trained:
     """A phase that has ended, its trainer at the last iteration."""
 
     trainer: BlueprintTrainer
+    fleet: HostFleet
     trace: tuple[Measurement, ...]
     checkpoints: Checkpoints
 
@@ -359,7 +360,7 @@ def _train(
         trainer.run(1)
         due = time.monotonic() - saved_at > 60 * config.checkpoint_minutes
         if trainer.iteration in marks:
-            value = exploitability(trainer.blueprint(), setup.boards, run.cluster)
+            value = exploitability(trainer.blueprint(), setup.boards, fleet)
             trace = (*trace, Measurement(trainer.iteration, value))
             due = True
             pace = (trainer.iteration - first) / (time.monotonic() - began - spent)
@@ -369,7 +370,7 @@ def _train(
             checkpoints.save(Checkpoint(trainer.state(), trace, time.monotonic() - began))
             saved_at = time.monotonic()
         run.progress(trainer.iteration, phase.iterations, _status(trace))
-    return Trained(trainer, trace, checkpoints)
+    return Trained(trainer, fleet, trace, checkpoints)
 
 
 def _ended(config: TrainingConfig, last: Measurement, core_seconds: float) -> bool:

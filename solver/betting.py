@@ -32,13 +32,14 @@ class StreetMenus(NamedTuple):
     """Parsed menus of one street.
 
     ``bet`` and ``raises`` are indexed by role (0 out of position, 1 in position); ``raises``
-    then by the raises made so far, the last menu repeating. ``max_bets`` caps bets and raises
-    together (0 = no cap).
+    then by the raises made so far, the last menu repeating. ``donk`` and ``over_limp`` stand in
+    for ``bet`` when they apply. ``max_bets`` caps bets and raises together (0 = no cap).
     """
 
     bet: tuple[Menu, Menu]
     raises: tuple[tuple[Menu, ...], tuple[Menu, ...]]
     donk: Menu | None = None
+    over_limp: Menu | None = None
     max_bets: int = 0
 
 
@@ -221,11 +222,12 @@ def _raise_amounts(rules: BettingRules, state: BettingState, to_call: int, maxim
         return []
     role = _is_last(rules, state)
     donk = state.bets == 0 and menus.donk is not None and _is_donk(rules, state)
+    limped = state.bets == 0 and menus.over_limp is not None and state.acted & ~state.folded != 0
     pot = rules.dead + sum(state.committed) + to_call
-    key = (state.street, role, donk, state.bets, pot, state.level, state.increment, maximum)
+    key = (state.street, role, donk, limped, state.bets, pot, state.level, state.increment, maximum)
     if key not in rules.resolved:
         rules.resolved[key] = resolve_menu(
-            _menu(menus, role, donk, state.bets),
+            _menu(menus, role, donk, limped, state.bets),
             rules.thresholds,
             pot=pot,
             previous=state.level,
@@ -237,11 +239,13 @@ def _raise_amounts(rules: BettingRules, state: BettingState, to_call: int, maxim
     return rules.resolved[key]
 
 
-def _menu(menus: StreetMenus, role: int, donk: bool, bets: int) -> Menu:
+def _menu(menus: StreetMenus, role: int, donk: bool, limped: bool, bets: int) -> Menu:
     if bets:
         depths = menus.raises[role]
         return depths[min(bets, len(depths)) - 1]
-    return menus.donk if donk and menus.donk is not None else menus.bet[role]
+    if donk and menus.donk is not None:
+        return menus.donk
+    return menus.over_limp if limped and menus.over_limp is not None else menus.bet[role]
 
 
 def _is_last(rules: BettingRules, state: BettingState) -> bool:

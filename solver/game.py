@@ -119,6 +119,8 @@ class GameConfig:
         Whether the big blind may be called before anybody raised.
     raise_sizes
         Preflop menu by raise depth, the last one repeats: ``("2.5", "3x", "2.5x,a")``.
+    over_limp_sizes
+        Preflop menu of the first raise once somebody limped, in big blinds; empty: that of raise depth 0.
     raise_cap
         Bets and raises allowed preflop, 0 = no cap.
     postflop
@@ -142,6 +144,7 @@ class GameConfig:
     straddle: int = 0
     limp: bool = True
     raise_sizes: tuple[str, ...] = ("2.5", "3x", "2.5x", "a")
+    over_limp_sizes: str = ""
     raise_cap: int = 4
     postflop: tuple[StreetSizes, ...] = field(default=(StreetSizes(),) * 3)
     postflop_raise_cap: int | None = 1
@@ -193,6 +196,8 @@ class GameConfig:
             raise ValueError("raise_sizes: no menu; give one per raise depth, such as ['2.5', '3x', 'a']")
         for depth, menu in enumerate(self.raise_sizes):
             parse_preflop_menu(menu, depth=depth, blind=self.blind_unit, where=f"raise_sizes[{depth}]")
+        if self.over_limp_sizes:
+            parse_preflop_menu(self.over_limp_sizes, depth=0, blind=self.blind_unit, where="over_limp_sizes")
         if len(self.postflop) != 3:
             raise ValueError(f"postflop: {len(self.postflop)} menus; accepted: 3 (flop, turn, river)")
         for street, sizes in zip(STREETS[FLOP:], self.postflop):
@@ -209,26 +214,33 @@ class GameConfig:
         """
         levels = {(self.blind_unit, self.blind_unit)}  # (bet level, smallest legal increment) at each depth
         for depth, text in enumerate(self.raise_sizes):
-            where = f"raise_sizes[{depth}]"
-            reached = set()
-            for size in parse_preflop_menu(text, depth=depth, blind=self.blind_unit, where=where):
-                for level, increment in levels:
-                    if size.kind not in (SizeKind.TO, SizeKind.PREVIOUS):
-                        continue
-                    to = round_chips(size.value * (level if size.kind is SizeKind.PREVIOUS else 1))
-                    if to - level < increment:
-                        raise ValueError(
-                            f"{where}: {text!r} raises to {to}; the minimum raise is to {level + increment}"
-                        )
-                    reached.add((to, to - level))
+            reached = self._reached(text, depth, f"raise_sizes[{depth}]", levels)
+            if depth == 0 and self.over_limp_sizes:
+                reached |= self._reached(self.over_limp_sizes, 0, "over_limp_sizes", levels)
             levels = reached
+
+    def _reached(
+        self, text: str, depth: int, where: str, levels: set[tuple[int, int]]
+    ) -> set[tuple[int, int]]:
+        reached = set()
+        for size in parse_preflop_menu(text, depth=depth, blind=self.blind_unit, where=where):
+            if size.kind not in (SizeKind.TO, SizeKind.PREVIOUS):
+                continue
+            for level, increment in levels:
+                to = round_chips(size.value * (level if size.kind is SizeKind.PREVIOUS else 1))
+                if to - level < increment:
+                    raise ValueError(
+                        f"{where}: {text!r} raises to {to}; the minimum raise is to {level + increment}"
+                    )
+                reached.add((to, to - level))
+        return reached
 
     @classmethod
     def from_mapping(cls, table: Mapping[str, Any]) -> GameConfig:
         """Read a config table; ``bet_sizes`` and ``donk_sizes`` are written as in spot files.
 
         ``stacks`` may be one number for two equal stacks, ``antes`` one number for every seat, and a
-        depth of ``raise_sizes`` a text, a number or a list of either.
+        depth of ``raise_sizes`` and ``over_limp_sizes`` a text, a number or a list of either.
 
         Examples
         --------
@@ -254,11 +266,14 @@ class GameConfig:
             )
         if "raise_sizes" in values:
             depths = _tuple("raise_sizes", values["raise_sizes"])
-            values["raise_sizes"] = tuple(
-                str(menu) if isinstance(menu, str | int | float) else ",".join(map(str, menu))
-                for menu in depths
-            )
+            values["raise_sizes"] = tuple(map(_menu_text, depths))
+        if "over_limp_sizes" in values:
+            values["over_limp_sizes"] = _menu_text(values["over_limp_sizes"])
         return cls(**values)
+
+
+def _menu_text(menu: str | float | Sequence[str | float]) -> str:
+    return str(menu) if isinstance(menu, str | int | float) else ",".join(map(str, menu))
 
 
 def _tuple(key: str, value: Any) -> tuple[Any, ...]:

@@ -141,7 +141,10 @@ def _preflop_menus(config: GameConfig) -> StreetMenus:
         parse_preflop_menu(texts[min(depth, len(texts) - 1)], depth=depth, blind=unit)
         for depth in range(1, max(len(texts), 2))
     )
-    return StreetMenus((first_in, first_in), (raises, raises), None, config.raise_cap)
+    over_limp = None
+    if config.over_limp_sizes:
+        over_limp = parse_preflop_menu(config.over_limp_sizes, depth=0, blind=unit, where="over_limp_sizes")
+    return StreetMenus((first_in, first_in), (raises, raises), over_limp=over_limp, max_bets=config.raise_cap)
 
 
 # Columns of a row of the builder, followed by the chips committed by each seat.

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from artifacts.bundle_store import BundleStore
 from pipelines import flops
-from pipelines.cluster import InProcess, open_cluster
+from pipelines.cluster import InProcess, open_cluster, unlocked
 from pipelines.engine import Output, StageRun
 from pipelines.errors import UserError
 from pipelines.progress import Reporter
@@ -86,6 +86,17 @@ def test_a_local_ray_maps_in_order_ships_shared_data_once_and_raises_what_a_task
             mapped(cluster, refuse, [0])
         assert flops_bytes(tmp_path / "ray", cluster) == flops_bytes(tmp_path / "here", InProcess())
     assert not ray.is_initialized()
+
+
+def test_an_unlocked_array_is_the_same_memory_and_keeps_it() -> None:
+    array = np.arange(12.0).reshape(3, 4)
+    assert unlocked(array) is array
+    array.flags.writeable = False
+    view = unlocked(array)
+    assert view.flags.writeable
+    assert np.shares_memory(view, array)
+    del array
+    assert np.array_equal(view, np.arange(12.0).reshape(3, 4))
 
 
 def test_joining_a_cluster_that_is_not_there_names_the_key() -> None:

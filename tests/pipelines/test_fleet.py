@@ -129,6 +129,22 @@ def test_a_killed_host_is_reported_as_lost_shards(two_cores: None) -> None:
     fleet.close()
 
 
+def test_hosts_do_other_work_between_sweeps_and_a_lost_one_is_reported(two_cores: None) -> None:
+    specs = shard_specs(postflop(), None, 2)
+    local, remote = InProcessHosts(postflop(), specs), RayHosts(postflop(), specs)
+    table = np.arange(200_000)
+    for hosts in (local, remote):
+        fleet = HostFleet(postflop(), specs, source("global"), hosts)
+        assert fleet.num_cpus == 2
+        assert list(fleet.stream(max, [])) == []
+        assert sorted(fleet.stream(abs, range(-5, 0))) == [(k, 5 - k) for k in range(5)]
+        assert sorted(fleet.stream(np.subtract, [3, 4], shared=table[-1:])) == [(0, -199_996), (1, -199_995)]
+    ray.kill(remote.actors[1])
+    with pytest.raises(ShardsLostError):
+        list(fleet.stream(abs, range(4)))
+    fleet.close()
+
+
 def test_a_mistake_in_a_host_is_raised_as_it_is(two_cores: None) -> None:
     specs = shard_specs(postflop(), None, 2)
     hosts = RayHosts(postflop(), specs)

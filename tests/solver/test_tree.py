@@ -143,6 +143,20 @@ def test_preflop_lines_keys_and_labels() -> None:
     assert action_labels(game_tree(GameConfig()), game_tree(GameConfig()).node_at("cx/"))[1] == "bet_100"
 
 
+def test_the_first_raise_over_a_limp_has_its_own_menu() -> None:
+    tree = game_tree(GameConfig(raise_sizes=("2", "3x"), over_limp_sizes="3.5,a"), last_street=0)
+    assert action_labels(tree, 0) == ["fold", "call", "open_200"]
+    assert action_labels(tree, tree.node_at("c")) == ["check", "open_350", "all_in"]
+    assert action_labels(tree, tree.node_at("cb350")) == ["fold", "call", "raise_1050"]
+    assert action_labels(tree, tree.node_at("b200")) == ["fold", "call", "raise_600"]
+    game = GameConfig(stacks=(1000,) * 3, raise_sizes=("2",), over_limp_sizes="3", raise_cap=1)
+    three = game_tree(game, last_street=0)
+    assert action_labels(three, three.node_at("f")) == ["fold", "call", "open_200"]
+    for limped in ("c", "fc", "cc"):
+        assert "open_300" in action_labels(three, three.node_at(limped))
+        assert "open_200" not in action_labels(three, three.node_at(limped))
+
+
 def test_a_preflop_tree_stops_where_the_flop_would_come() -> None:
     tree = game_tree(GameConfig(), last_street=0)
     assert set(np.flatnonzero(tree.num_children == 0)) == set(np.flatnonzero(tree.kind != NodeKind.DECISION))
