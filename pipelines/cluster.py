@@ -137,7 +137,7 @@ def open_cluster(config: ClusterConfig) -> Iterator[Cluster]:
             os.environ.setdefault("RAY_task_events_report_interval_ms", "0")
             # Workers that were done with the abstraction would sit beside the shards for the whole training.
             os.environ.setdefault("RAY_num_workers_soft_limit", "0")
-            os.environ.setdefault("RAY_idle_worker_killing_time_threshold_ms", "10000")
+            os.environ.setdefault("RAY_idle_worker_killing_time_threshold_ms", "5000")
             ray.init(
                 address="local",  # a cluster of our own, even where another one runs on this machine
                 num_cpus=config.num_cpus or os.cpu_count() or 1,

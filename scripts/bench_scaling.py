@@ -78,7 +78,7 @@ class Bench:
     """A game on made-up buckets: costs do not depend on what is in a bucket, only on how many there are."""
 
     def __init__(self, stack: int, buckets: int, textures: int) -> None:
-        config = GameConfig(stacks=(100 * stack, 100 * stack))
+        config = GameConfig(stacks=(100 * stack, 100 * stack), over_limp_sizes="4")
         nothing = np.zeros((NUM_CLASSES, NUM_CLASSES), dtype=np.int64)
         self.game = TrunkGame.build(config, (nothing, nothing, nothing))
         self.pots = pot_types(self.game)
