@@ -11,11 +11,12 @@ the arguments, take the answer; it has one process, so calls queue), then the sl
     scope global:  a host owns whole flop lines and sweeps all B boards:    B * max over hosts (its lines' cost)
     scope texture: a host owns textures with tables of their own and sweeps the boards that fall to it, all lines
 
-Lines share vectors when one host sweeps them, so every group of lines that some number of hosts leads to is timed.
+Lines share vectors when one host sweeps them, so every group of lines that some number of hosts leads to is timed,
+on fresh boards in every iteration as in training: ranking their hands and discounting the rows they touch count.
 
 The pieces are measured in this process and between Ray actors on this machine; then whole iterations on 1 and
-2 hosts are timed against the model. Between machines a call costs more: --latency adds to it (milliseconds),
-for a network's round trip.
+2 hosts are timed against the model. All are means, not minima: an iteration waits for the slowest host. Between
+machines a call costs more: --latency adds to it (milliseconds), for a network's round trip.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -49,29 +51,32 @@ from solver.trunk import Trunk, TrunkGame
 
 BYTES_PER_BOARD = 3 * NUM_COMBOS * 2
 CORES = (1, 2, 8, 16, 32, 64, 128, 256, 512)
-BATCHES = (8, 32, 128, 512, 2048)
+BATCHES = (8, 32, 128, 512, 2048, 8192)
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Measured pieces of an iteration, in milliseconds (`rate`: bytes per millisecond; `boards`: by pot types)."""
+    """Measured pieces of an iteration, in milliseconds.
+
+    `rate` is in bytes per millisecond, `boards` by the pot types of a host in scope ``global``, `texture_board` a
+    board of all pot types in scope ``texture``.
+    """
 
     trunk0: float
     trunk1: float
     call0: float
     rate: float
     boards: dict[tuple[int, ...], float]
+    texture_board: float
 
 
-def best_of(repeats: int, work: Callable[[], object]) -> float:
-    """Least time of some repeats in milliseconds; the first, which may compile, is left out."""
+def mean_of(repeats: int, work: Callable[[], object]) -> float:
+    """Mean time of some repeats in milliseconds; one before them, which may compile, is left out."""
     work()
-    times = []
+    start = time.perf_counter()
     for _ in range(repeats):
-        start = time.perf_counter()
         work()
-        times.append(time.perf_counter() - start)
-    return 1000 * min(times)
+    return 1000 * (time.perf_counter() - start) / repeats
 
 
 class Bench:
@@ -95,28 +100,36 @@ class Bench:
         self.num_textures = textures
         self.owners = np.sort(rng.integers(0, textures, 1755)).astype(np.int16)
 
+    @property
+    def answer_bytes(self) -> int:
+        """Bytes of the values of one board for one seat."""
+        return 8 * NUM_CLASSES * len(self.game.lines)
+
     def sampler(self, batch: int) -> BoardSampler:
         """Boards as training draws them."""
         flops = canonical_boards(3)
         return BoardSampler(flops.boards, flops.weights, self.owners, batch, 5)
 
-    def board_costs(self, boards: int = 4) -> dict[tuple[int, ...], float]:
-        """Both seats' sweep of one board, by the pot types that a host owns."""
-        batch = self.sampler(boards).draw(1)
+    def board_cost(self, types: tuple[int, ...], textures: range | None = None, boards: int = 8) -> float:
+        """Both seats' sweep of one board on a host that owns some pot types."""
         bucketing = BatchBuckets(self.postflop.num_buckets)
-        bucketing.load(batch.boards, batch.textures, street_buckets(self.source, batch.boards))
+        shard = Shard(self.game.tree, self.pots, types, bucketing, textures=textures)
+        shard.begin_phase(1, schedule("lcfr"))
+        sampler = self.sampler(boards)
         reach = np.ones((len(self.game.lines), NUM_CLASSES), dtype=np.float32)
-        costs = {}
-        for types in {spec.types for hosts in CORES for spec in shard_specs(self.postflop, None, hosts)}:
-            shard = Shard(self.game.tree, self.pots, types, bucketing)
-            shard.begin_phase(1, schedule("lcfr"))
+        numbers = count(1)
 
-            def both(shard: Shard = shard) -> None:
-                for seat in range(2):
-                    shard.sweep(seat, batch, reach, 1)
+        def iteration() -> None:
+            number = next(numbers)
+            batch = sampler.draw(number)
+            bucketing.load(batch.boards, batch.textures, street_buckets(self.source, batch.boards))
+            for seat in range(2):
+                shard.sweep(seat, batch, reach, sampler.epoch(number))
 
-            costs[types] = best_of(5, both) / boards
-        return costs
+        # New tables cost extra when they are first touched: go over every texture before the clock runs.
+        for _ in range(2 * sampler.epoch_length if textures else 2):
+            iteration()
+        return mean_of(20, iteration) / boards
 
     def trunk_cost(self, boards: int) -> float:
         """What the driver does in an iteration besides talking to hosts."""
@@ -132,7 +145,7 @@ class Bench:
                 trunk.reach(1 - seat)
                 trunk.update(seat, sum_boards(batch, lines, [(tuple(range(lines)), swept, answer)]))
 
-        return best_of(5, work)
+        return mean_of(50, work)
 
     def message_costs(self) -> tuple[float, float]:
         """Milliseconds of the driver per call to an actor, and bytes per millisecond beyond."""
@@ -147,8 +160,8 @@ class Bench:
 
         def ask(size: int) -> float:
             payload = np.zeros(size, dtype=np.uint8)
-            return best_of(
-                20, lambda: ray.get([actor.sweep.remote(payload, size) for actor in actors])
+            return mean_of(
+                50, lambda: ray.get([actor.sweep.remote(payload, size) for actor in actors])
             ) / len(actors)
 
         small, large = ask(1_000), ask(1_000_000)
@@ -164,9 +177,8 @@ class Bench:
         trainer = BlueprintTrainer(self.game, self.pots, BatchBuckets(self.postflop.num_buckets), fleet=fleet)
         sampler = self.sampler(batch)
         trainer.begin_phase(schedule("lcfr"), sampler)
-        # New tables cost extra when they are first touched: go over every texture before the clock runs.
-        trainer.run(2 * sampler.epoch_length if by_texture else 2)
-        value = best_of(5, lambda: trainer.run(3)) / 3
+        trainer.run(2 * sampler.epoch_length if by_texture else 2)  # as in `board_cost`
+        value = mean_of(30, lambda: trainer.run(1))
         fleet.close()
         return value
 
@@ -174,10 +186,10 @@ class Bench:
         """Milliseconds of an iteration, and the driver's share of them."""
         weights = np.bincount(self.owners, minlength=self.num_textures).astype(float) if by_texture else None
         specs = shard_specs(self.postflop, weights, hosts)
-        answers = 8 * NUM_CLASSES * len(self.game.lines)
+        answers = self.answer_bytes
         if by_texture:
             slowest, called = self._shares(specs, batch)
-            work = slowest * costs.boards[specs[0].types]
+            work = slowest * costs.texture_board
             moved = batch * (BYTES_PER_BOARD + 2 * answers)
         else:
             called = len(specs)
@@ -215,7 +227,11 @@ def main() -> None:
     with open_cluster(settings) as _:  # type: ignore[arg-type]
         call, rate = bench.message_costs()
         slope = (large - small) / 56
-        costs = Costs(small - 8 * slope, slope, call + options.latency, rate, bench.board_costs())
+        groups = {spec.types for hosts in CORES for spec in shard_specs(bench.postflop, None, hosts)}
+        by_group = {types: bench.board_cost(types) for types in groups}
+        everything = tuple(range(len(bench.pots.templates)))
+        by_texture_cost = bench.board_cost(everything, range(options.textures))
+        costs = Costs(small - 8 * slope, slope, call + options.latency, rate, by_group, by_texture_cost)
         checks = [
             (
                 hosts,
@@ -241,6 +257,11 @@ def main() -> None:
         print(json.dumps({"costs": pieces, "checks": checks, "model": rows}))
         return
     show(costs, checks, table)
+    alone = costs.trunk1 + (BYTES_PER_BOARD + 2 * bench.answer_bytes) / costs.rate
+    print(
+        f"\nscope texture: a board takes the driver {alone:.3f} ms and a host {costs.texture_board:.1f} ms,"
+    )
+    print(f"so that it is under a quarter of the time on {costs.texture_board / alone / 3:.0f} cores at most")
 
 
 def show(
@@ -253,6 +274,7 @@ def show(
     print(f"arrays {costs.rate / 1000:.0f} MB/s; a board, both seats, by pot types:")
     for types, cost in sorted(costs.boards.items()):
         print(f"    {', '.join(map(str, types))}: {cost:.2f} ms")
+    print(f"    all, tables by texture: {costs.texture_board:.2f} ms")
     for hosts, by_texture, real, said in checks:
         scope = "texture" if by_texture else "global"
         print(f"{hosts} host(s), scope {scope}, 8 boards: measured {real:.1f} ms, model {said:.1f} ms")

@@ -76,6 +76,7 @@ MISTAKES = [
     ("game.raise_sizes=['2.5','1.2x']", "game.raise_sizes[1]"),
     ("game.over_limp_sizes='1.5'", "game.over_limp_sizes"),
     ("game.over_limp_sizes='3x,b'", "game.over_limp_sizes"),
+    ("game.over_limp_sizes=true", "game.over_limp_sizes: True is not accepted"),
     ("game.raise_sizes=[]", "game.raise_sizes: no menu"),
     ("game.bet_sizes.flop.bet=half", "game.bet_sizes.flop"),
     ("game.bet_sizes.turn.bet=2.5x", "game.bet_sizes.turn"),
@@ -109,6 +110,12 @@ def test_a_mistake_is_one_line_that_names_the_key(override: str, message: str) -
         compose_config([override])
     assert str(error.value).startswith(message)
     assert "\n" not in str(error.value)
+
+
+def test_a_menu_of_one_size_may_be_a_number() -> None:
+    game = compose_config(["game.raise_sizes=[2,3x,a]", "game.over_limp_sizes=3.5"]).game.game_config()
+    assert game.raise_sizes == ("2", "3x", "a")
+    assert game.over_limp_sizes == "3.5"
 
 
 def test_more_buckets_than_sampled_points_are_refused() -> None:
