@@ -15,7 +15,7 @@ from artifacts.array_pack import pack_arrays, unpack_arrays
 from artifacts.bundle import Bundle
 from pipelines.engine import Inputs, Output, StageRun
 from pipelines.evaluation_boards import exploitability
-from pipelines.fleet import Arrays
+from pipelines.hosts import Arrays
 from pipelines.lcfr import read_state
 from pipelines.training import (
     PhaseConfig,

@@ -26,7 +26,7 @@ from abstractions.buckets import BucketSource
 from abstractions.isomorphism import canonical_boards
 from abstractions.textures import Textures, medoid_boards
 from pipelines.cluster import Cluster, unlocked
-from pipelines.fleet import BatchBuckets, street_buckets
+from pipelines.hosts import BatchBuckets, street_buckets
 from solver.blueprint_evaluation import (
     RESPONSES,
     Blueprint,

@@ -1,276 +1,25 @@
-"""The shards of the blueprint trainer on hosts: one Ray actor per core, or one object in this process.
+"""The shards of the blueprint trainer on hosts: what each owns, what it is sent and what it answers.
 
 Tables never move. A host is sent the boards of an iteration with the buckets of their hands (once, for the
 first seat) and the opponent's reach of its lines, and answers with values by board, line and hand class. How
-many hosts there are changes nothing in the result. Between sweeps the hosts do other work that is spread, such as
-measurements, so that no workers have to wait beside them.
+many hosts there are changes nothing in the result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstractions.buckets import BucketSource, board_buckets
-from abstractions.cards import NUM_CLASSES
-from pipelines.cluster import Cluster, InProcess, Item, RayCluster, Result
-from solver.blueprint_boards import STREET_CARDS, BoardBatch
-from solver.blueprint_trainer import Answer, LocalFleet, ShardSpec
-from solver.pot_types import PotTypes
-from solver.public_tree import PublicTree
+from abstractions.buckets import BucketSource
+from pipelines.cluster import Cluster, Item, RayCluster, Result
+from pipelines.hosts import Arrays, Hosts, InProcessHosts, Postflop, RayHosts, RowsByKey, street_buckets
+from solver.blueprint_boards import BoardBatch
+from solver.blueprint_trainer import Answer, ShardSpec
 from solver.schedules import Schedule
-from solver.shard import Shard
-
-Arrays = dict[str, NDArray[Any]]
-RowsByKey = dict[tuple[int, int, int], NDArray[Any]]
-
-
-class ShardsLostError(RuntimeError):
-    """A host or its node died: its tables are gone, and all hosts have to start again from a checkpoint."""
-
-
-@dataclass(frozen=True, eq=False)
-class Postflop:
-    """What every host knows: the betting after the flop, the sizes of the tables, how showdowns are valued.
-
-    Attributes
-    ----------
-    tree, pots
-        The game's tree and its pot types.
-    num_buckets
-        Buckets of flop, turn and river.
-    river_equity
-        Equity of river bucket against river bucket; None: showdowns by hand.
-    """
-
-    tree: PublicTree
-    pots: PotTypes
-    num_buckets: tuple[int, int, int]
-    river_equity: NDArray[Any] | None = None
-
-    @property
-    def num_lines(self) -> int:
-        """Flop lines of the game."""
-        return sum(len(members) for members in self.pots.members)
-
-
-def street_buckets(source: BucketSource, boards: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """Bucket of every combo on flop, turn and river of full boards, uint16 [board, street, 1326]."""
-    return np.stack([board_buckets(source, boards[:, :cards]) for cards in STREET_CARDS], axis=1)
-
-
-class BatchBuckets:
-    """The solver's `Bucketing` for the boards it was told about last."""
-
-    def __init__(self, num_buckets: tuple[int, int, int]) -> None:
-        self.num_buckets = num_buckets
-        self._rows: dict[tuple[bytes, int], NDArray[np.uint16]] = {}
-
-    def load(self, boards: NDArray[np.uint8], textures: NDArray[Any], buckets: NDArray[np.uint16]) -> None:
-        """Know the `street_buckets` of some boards, and no others."""
-        self._rows = {
-            (bytes(board[:cards]), int(texture)): buckets[b, street]
-            for b, (board, texture) in enumerate(zip(boards, textures))
-            for street, cards in enumerate(STREET_CARDS)
-        }
-
-    def buckets(self, board: NDArray[np.uint8], texture: int) -> NDArray[np.integer]:
-        """Bucket of every combo on a board of 3, 4 or 5 cards as dealt."""
-        return self._rows[bytes(board), int(texture)]
-
-
-class ShardHost:
-    """One shard and the buckets of the boards it is sweeping."""
-
-    def __init__(self, postflop: Postflop, spec: ShardSpec) -> None:
-        self._bucketing = BatchBuckets(postflop.num_buckets)
-        self._num_lines = postflop.num_lines
-        self._shard = Shard(
-            postflop.tree,
-            postflop.pots,
-            spec.types,
-            self._bucketing,
-            textures=spec.textures,
-            river_equity=postflop.river_equity,
-        )
-        self._fleet = LocalFleet([self._shard])
-        self._batch: BoardBatch | None = None
-
-    def begin_phase(self, first_epoch: int, schedule: Schedule) -> None:
-        """Discount by a schedule from an epoch on, with a fresh average."""
-        self._fleet.begin_phase(first_epoch, schedule)
-
-    def load(self, batch: BoardBatch, buckets: NDArray[np.uint16]) -> None:
-        """Take the boards of the sweeps to come."""
-        # What Ray delivers is read-only, for which the kernels would be compiled once more.
-        self._batch = BoardBatch(batch.boards.copy(), batch.weights.copy(), batch.textures.copy())
-        self._bucketing.load(batch.boards, batch.textures, buckets)
-
-    def sweep(
-        self,
-        seat: int,
-        boards: tuple[BoardBatch, NDArray[np.uint16]] | None,
-        reach: NDArray[np.float32],
-        epoch: int,
-        prune_below: float | None,
-    ) -> NDArray[np.float64]:
-        """Train a seat on the boards given now, or on the last ones; `reach` is that of the shard's lines."""
-        if boards is not None:
-            self.load(*boards)
-        if self._batch is None:
-            raise ValueError("a host sweeps boards that it was sent: none so far")
-        whole = np.zeros((self._num_lines, NUM_CLASSES), dtype=np.float32)
-        whole[list(self._shard.lines)] = reach
-        return self._shard.sweep(seat, self._batch, whole, epoch, prune_below=prune_below)
-
-    def rows(self, table: str, epoch: int) -> RowsByKey:
-        """See `solver.blueprint_trainer.Fleet.rows`."""
-        return self._fleet.rows(table, epoch)
-
-    def state(self) -> Arrays:
-        """The tables of the shard."""
-        return self._fleet.state()
-
-    def restore(self, state: Arrays) -> None:
-        """Continue from a saved state that has this shard's tables."""
-        self._fleet.restore(state)
-
-    def work(self, function: Callable[..., Result], item: Item, *shared: Any) -> Result:
-        """`function(item, *shared)`, which has nothing to do with the shard."""
-        return function(item, *shared)
-
-
-class Hosts(Protocol):
-    """Some `ShardHost`s and a way to call them all."""
-
-    def call(self, method: str, arguments: Sequence[tuple[Any, ...] | None]) -> list[Any]:
-        """Call a method of every host with its arguments (None: leave the host alone), all at a time."""
-        ...
-
-    def stream(
-        self, function: Callable[..., Result], items: Sequence[Item], shared: Any
-    ) -> Iterator[tuple[int, Result]]:
-        """See `pipelines.cluster.Cluster.stream`."""
-        ...
-
-    def close(self) -> None:
-        """Let the hosts go."""
-        ...
-
-
-class InProcessHosts:
-    """Hosts as plain objects."""
-
-    def __init__(self, postflop: Postflop, specs: Sequence[ShardSpec]) -> None:
-        self._hosts = [ShardHost(postflop, spec) for spec in specs]
-
-    def call(self, method: str, arguments: Sequence[tuple[Any, ...] | None]) -> list[Any]:
-        """See `Hosts.call`."""
-        return [
-            None if given is None else getattr(host, method)(*given)
-            for host, given in zip(self._hosts, arguments)
-        ]
-
-    def stream(
-        self, function: Callable[..., Result], items: Sequence[Item], shared: Any
-    ) -> Iterator[tuple[int, Result]]:
-        """See `Hosts.stream`."""
-        return InProcess().stream(function, items, shared=shared)
-
-    def close(self) -> None:
-        """See `Hosts.close`."""
-        self._hosts = []
-
-
-class RayHosts:
-    """Hosts as Ray actors, spread over the nodes; a lost one is raised, for its tables went with it."""
-
-    def __init__(self, postflop: Postflop, specs: Sequence[ShardSpec]) -> None:
-        import ray
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        # Ray's default for actors: a core to be placed, none to run. So tasks of the driver find room beside
-        # them (the hosts wait while it measures), and a cluster that lost a node can still hold all hosts. As
-        # they hold no core, Ray's own strategies may pile them up on one node: places are given out here.
-        host = ray.remote(ShardHost)
-        shared = ray.put(postflop)
-        cores = {
-            node["NodeID"]: float(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]
-        }
-        self.actors = [
-            host.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=True)).remote(
-                shared, spec
-            )
-            for node, spec in zip(spread(cores, len(specs)), specs)
-        ]
-
-    def call(self, method: str, arguments: Sequence[tuple[Any, ...] | None]) -> list[Any]:
-        """See `Hosts.call`."""
-        import ray
-
-        under_way = {
-            k: getattr(actor, method).remote(*given)
-            for k, (actor, given) in enumerate(zip(self.actors, arguments))
-            if given is not None
-        }
-        with _losses_raised():
-            results = dict(zip(under_way, ray.get(list(under_way.values()))))
-        return [results.get(k) for k in range(len(self.actors))]
-
-    def stream(
-        self, function: Callable[..., Result], items: Sequence[Item], shared: Any
-    ) -> Iterator[tuple[int, Result]]:
-        """See `Hosts.stream`."""
-        import ray
-
-        arguments = () if shared is None else (ray.put(shared),)
-        waiting = iter(enumerate(items))
-        under_way: dict[Any, tuple[int, Any]] = {}
-
-        def send(actor: Any) -> None:
-            for position, item in waiting:
-                under_way[actor.work.remote(function, item, *arguments)] = position, actor
-                return
-
-        for actor in self.actors:
-            send(actor)
-        while under_way:
-            (ready,), _ = ray.wait(list(under_way), num_returns=1)
-            position, actor = under_way.pop(ready)
-            send(actor)
-            with _losses_raised():
-                result = ray.get(ready)
-            yield position, result
-
-    def close(self) -> None:
-        """See `Hosts.close`."""
-        import ray
-
-        for actor in self.actors:
-            ray.kill(actor)
-        self.actors = []
-
-
-@contextmanager
-def _losses_raised() -> Iterator[None]:
-    """What Ray says of a dead actor or node, as `ShardsLostError`."""
-    from ray import exceptions
-
-    try:
-        yield
-    except (
-        exceptions.RayActorError,
-        exceptions.ObjectLostError,
-        exceptions.WorkerCrashedError,
-        exceptions.NodeDiedError,
-        exceptions.RaySystemError,
-    ) as error:
-        raise ShardsLostError(f"a shard host was lost ({type(error).__name__})") from error
 
 
 @dataclass
@@ -454,23 +203,6 @@ def neighbours(weights: Sequence[float], groups: int) -> list[tuple[int, ...]]:
     middles = (ends - np.asarray(weights) / 2) / ends[-1]
     owners = np.minimum((middles * groups).astype(int), groups - 1)
     return [tuple(np.flatnonzero(owners == owner).tolist()) for owner in np.unique(owners)]
-
-
-def spread(cores: Mapping[str, float], hosts: int) -> list[str]:
-    """Node of each host, in proportion to the cores of the nodes.
-
-    >>> spread({"a": 4, "b": 2, "c": 0}, 6)
-    ['a', 'a', 'b', 'a', 'a', 'b']
-    """
-    held = dict.fromkeys(sorted(node for node, count in cores.items() if count > 0), 0)
-    if not held:
-        raise ShardsLostError("no node with a core is up")
-    places = []
-    for _ in range(hosts):
-        node = min(held, key=lambda name: (held[name] + 1) / cores[name])
-        held[node] += 1
-        places.append(node)
-    return places
 
 
 def shard_specs(postflop: Postflop, texture_weights: NDArray[Any] | None, hosts: int) -> list[ShardSpec]:

@@ -10,7 +10,7 @@ import numpy as np
 from artifacts.array_pack import pack_arrays, unpack_arrays
 from artifacts.bundle import Bundle
 from pipelines.engine import Inputs, Output, StageRun
-from pipelines.fleet import Arrays
+from pipelines.hosts import Arrays
 from pipelines.training import (
     PhaseConfig,
     Setup,

@@ -27,7 +27,8 @@ from artifacts.bundle import Bundle, sync
 from pipelines.buckets import bucket_counts
 from pipelines.engine import NO_EFFECT, Inputs, StageRun
 from pipelines.evaluation_boards import EvaluationBoards, evaluation_boards, exploitability
-from pipelines.fleet import Arrays, BatchBuckets, HostFleet, Postflop, ShardsLostError, open_fleet
+from pipelines.fleet import HostFleet, open_fleet
+from pipelines.hosts import Arrays, BatchBuckets, Postflop, ShardsLostError
 from pipelines.textures import read_textures
 from solver.blueprint_boards import BoardSampler
 from solver.blueprint_trainer import BlueprintTrainer, Pruning

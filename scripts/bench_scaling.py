@@ -40,7 +40,8 @@ from abstractions.buckets import BucketTables
 from abstractions.cards import NUM_CLASSES, NUM_COMBOS
 from abstractions.isomorphism import canonical_boards
 from pipelines.cluster import open_cluster
-from pipelines.fleet import BatchBuckets, HostFleet, Postflop, RayHosts, shard_specs, street_buckets
+from pipelines.fleet import HostFleet, shard_specs
+from pipelines.hosts import BatchBuckets, Postflop, RayHosts, street_buckets
 from solver.blueprint_boards import BoardSampler
 from solver.blueprint_trainer import BlueprintTrainer, ShardSpec, sum_boards
 from solver.game import GameConfig

@@ -16,18 +16,8 @@ from abstractions.cards import NUM_CLASSES
 from abstractions.equity import class_pairs
 from abstractions.isomorphism import canonical_boards
 from pipelines.cluster import open_cluster
-from pipelines.fleet import (
-    Arrays,
-    BatchBuckets,
-    HostFleet,
-    InProcessHosts,
-    Postflop,
-    RayHosts,
-    ShardsLostError,
-    balanced,
-    neighbours,
-    shard_specs,
-)
+from pipelines.fleet import HostFleet, balanced, neighbours, shard_specs
+from pipelines.hosts import Arrays, BatchBuckets, InProcessHosts, Postflop, RayHosts, ShardsLostError
 from solver.blueprint_boards import BoardSampler
 from solver.blueprint_trainer import BlueprintTrainer
 from solver.game import GameConfig, StreetSizes
