@@ -28,14 +28,8 @@ from abstractions.cards import (
     parse_board,
     parse_combo,
 )
-from abstractions.features import (
-    BLOCKED,
-    class_numbers,
-    class_sizes,
-    ehs_features,
-    equity_histograms,
-    ochs,
-)
+from abstractions.hand_classes import class_numbers, class_sizes
+from abstractions.histograms import equity_histograms
 from abstractions.isomorphism import (
     COMBO_PERMUTATION,
     board_index,
@@ -44,6 +38,9 @@ from abstractions.isomorphism import (
     permutation_number,
 )
 from abstractions.kmeans import kmeans, nearest
+from abstractions.ochs import ochs
+from abstractions.potentials import ehs_features
+from abstractions.rivers import BLOCKED
 from abstractions.textures import Textures
 
 FEATURES = ("ehs", "emd")
@@ -53,7 +50,7 @@ STREETS = {3: "flop", 4: "turn", 5: "river"}
 
 @dataclass(frozen=True)
 class FeatureTables:
-    """What the features of a kind are read from; see `abstractions.features`.
+    """What the features of a kind are read from; see `potentials` (ehs), `histograms` and `ochs` (emd).
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from abstractions.features import class_weights
+from abstractions.hand_classes import class_weights
 from abstractions.isomorphism import canonical_boards, hand_class_offsets
 from abstractions.kmeans import kmeans
 

@@ -31,9 +31,10 @@ from abstractions.buckets import (
     sample_points,
 )
 from abstractions.cards import NUM_COMBOS
-from abstractions.features import opponent_clusters, preflop_histograms
+from abstractions.histograms import preflop_histograms
 from abstractions.isomorphism import board_index
 from abstractions.kmeans import nearest
+from abstractions.ochs import opponent_clusters
 from abstractions.report import StreetReport, street_report
 from abstractions.textures import Textures, medoid_boards
 from artifacts.bundle import Bundle

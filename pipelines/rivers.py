@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.cards import NUM_COMBOS
-from abstractions.features import river_equity_counts, river_orders
 from abstractions.isomorphism import canonical_boards
+from abstractions.rivers import LIVE_HANDS, river_equity_counts, river_orders
 from pipelines.engine import StageRun
 
 Bounds = tuple[int, int]
 RIVERS_PER_TASK = 4096
-_LIVE_HANDS = 1081
 
 
 def board_chunks(num_cards: int, size: int) -> list[Bounds]:
@@ -40,7 +39,7 @@ def river_counts(run: StageRun) -> NDArray[np.uint16]:
 
 def all_river_orders(run: StageRun) -> NDArray[np.uint16]:
     """`river_orders` of all canonical rivers, uint16 [134459, 1081]."""
-    return _river_table(_orders, _LIVE_HANDS, run, "river orders")
+    return _river_table(_orders, LIVE_HANDS, run, "river orders")
 
 
 def _river_table(

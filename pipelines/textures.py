@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.cards import format_cards
-from abstractions.features import equity_histograms
+from abstractions.histograms import equity_histograms
 from abstractions.isomorphism import canonical_boards
 from abstractions.textures import Textures, build_textures, equity_spread, flop_features
 from artifacts.bundle import Bundle

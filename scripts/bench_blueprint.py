@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from abstractions.cards import NUM_CLASSES, NUM_COMBOS
-from abstractions.features import river_equity_counts
 from abstractions.isomorphism import COMBO_PERMUTATION, board_index, permutation_number
+from abstractions.rivers import river_equity_counts
 from solver.blueprint_boards import BoardBatch, board_hands
 from solver.blueprint_evaluation import FlopEvaluator, group_boards
 from solver.game import GameConfig

@@ -24,15 +24,8 @@ from abstractions.buckets import (
     sample_points,
 )
 from abstractions.cards import CLASS_NAMES, COMBO_INDEX, format_combo, live_combos
-from abstractions.features import (
-    BLOCKED,
-    class_numbers,
-    class_weights,
-    opponent_clusters,
-    preflop_histograms,
-    river_equity_counts,
-    river_orders,
-)
+from abstractions.hand_classes import class_numbers, class_weights
+from abstractions.histograms import preflop_histograms
 from abstractions.isomorphism import (
     SUIT_PERMUTATIONS,
     board_index,
@@ -40,6 +33,8 @@ from abstractions.isomorphism import (
     hand_class_offsets,
     permute_cards,
 )
+from abstractions.ochs import opponent_clusters
+from abstractions.rivers import BLOCKED, river_equity_counts, river_orders
 from abstractions.textures import Textures, build_textures
 
 RIVERS = 134_459

@@ -15,23 +15,12 @@ from abstractions.cards import (
     parse_combo,
 )
 from abstractions.evaluator import evaluate
-from abstractions.features import (
-    BLOCKED,
-    RIVER_SCALE,
-    class_numbers,
-    class_weights,
-    ehs_features,
-    equity_bins,
-    equity_histograms,
-    expand_classes,
-    ochs,
-    opponent_clusters,
-    preflop_histograms,
-    river_equities,
-    river_equity_counts,
-    river_orders,
-)
+from abstractions.hand_classes import class_numbers, class_weights, expand_classes
+from abstractions.histograms import equity_bins, equity_histograms, preflop_histograms
 from abstractions.isomorphism import board_index, canonical_boards, hand_class_index, hand_class_offsets
+from abstractions.ochs import ochs, opponent_clusters
+from abstractions.potentials import ehs_features
+from abstractions.rivers import BLOCKED, RIVER_SCALE, river_equities, river_equity_counts, river_orders
 
 RIVERS = 134_459
 
