@@ -17,6 +17,7 @@ from pipelines.engine import Inputs, Output, StageRun
 from pipelines.evaluation_boards import exploitability
 from pipelines.hosts import Arrays
 from pipelines.lcfr import read_state
+from pipelines.trace import trace_figure, trace_metrics, trace_table
 from pipelines.training import (
     PhaseConfig,
     Setup,
@@ -25,9 +26,6 @@ from pipelines.training import (
     all_bucket_counts,
     game_from_config,
     read_game,
-    trace_figure,
-    trace_metrics,
-    trace_table,
     train_phase,
 )
 from solver.blueprint_boards import SourceBuckets

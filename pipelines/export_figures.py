@@ -11,7 +11,7 @@ from abstractions.cards import CLASS_COMBOS, CLASS_NAMES, NUM_CLASSES
 from artifacts.blueprint_bundle import PREFIX, BlueprintBundle
 from artifacts.bundle import Bundle
 from pipelines.charts import action_colours, action_text, chart_figure, drawn_order, frequencies
-from pipelines.training import trace_figure
+from pipelines.trace import trace_figure
 from solver.trunk import Floats
 
 if TYPE_CHECKING:

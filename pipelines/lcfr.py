@@ -11,14 +11,12 @@ from artifacts.array_pack import pack_arrays, unpack_arrays
 from artifacts.bundle import Bundle
 from pipelines.engine import Inputs, Output, StageRun
 from pipelines.hosts import Arrays
+from pipelines.trace import trace_figure, trace_metrics, trace_table
 from pipelines.training import (
     PhaseConfig,
     Setup,
     Trained,
     TrainingConfig,
-    trace_figure,
-    trace_metrics,
-    trace_table,
     train_phase,
 )
 from solver.blueprint_trainer import BlueprintTrainer

@@ -8,23 +8,19 @@ checkpoint; after the loss of a host all hosts start again from it and replay th
 
 from __future__ import annotations
 
-import dataclasses
 import time
-import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-import pyarrow as pa
 
 from abstractions.buckets import STREETS
 from abstractions.isomorphism import canonical_boards
 from abstractions.textures import Textures, medoid_boards
-from artifacts.arrow_file import ArrowFile, Column
-from artifacts.bundle import Bundle, sync
+from artifacts.bundle import Bundle
 from pipelines.buckets import bucket_counts
+from pipelines.checkpoints import Checkpoint, Checkpoints, Measurement, best_of
 from pipelines.engine import NO_EFFECT, Inputs, StageRun
 from pipelines.evaluation_boards import EvaluationBoards, evaluation_boards, exploitability
 from pipelines.fleet import HostFleet, open_fleet
@@ -36,9 +32,6 @@ from solver.game import GameConfig, StreetSizes
 from solver.pot_types import PotTypes, pot_types
 from solver.schedules import Schedule, schedule
 from solver.trunk import TrunkGame
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Result = TypeVar("Result")
 #: Times that hosts may be lost without a new checkpoint in between.
@@ -191,84 +184,6 @@ class Setup:
         return BlueprintTrainer(self.game, self.pots, bucketing, fleet=fleet, pruning=pruning)
 
 
-@dataclass(frozen=True)
-class Measurement:
-    """Exploitability in mbb/hand after an iteration of the phase."""
-
-    iteration: int
-    exploitability: float
-
-
-@dataclass(frozen=True, eq=False)
-class Checkpoint:
-    """A trainer's state with the measurements so far and the seconds spent."""
-
-    state: Arrays
-    trace: tuple[Measurement, ...]
-    seconds: float
-
-    @property
-    def iteration(self) -> int:
-        """Iteration of the phase."""
-        return int(self.state["counters"][1])
-
-
-class Checkpoints:
-    """Checkpoints of a phase in a folder: the last two, and the one with the lowest exploitability."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-
-    def save(self, checkpoint: Checkpoint) -> None:
-        """Write a checkpoint so that it is there whole or not at all, and drop those no longer needed."""
-        path = self._path(checkpoint.iteration)
-        temporary = path.with_suffix(".part")
-        trace = np.array([dataclasses.astuple(m) for m in checkpoint.trace], dtype=np.float64).reshape(-1, 2)
-        arrays: dict[str, Any] = {f"state/{key}": array for key, array in checkpoint.state.items()}
-        with temporary.open("wb") as file:
-            np.savez(file, allow_pickle=False, trace=trace, seconds=np.array(checkpoint.seconds), **arrays)
-        sync(temporary)
-        temporary.replace(path)
-        sync(self._folder)
-        kept = {self._path(number) for number in (*self._numbers()[:2], *_best(checkpoint.trace))}
-        for old in self._folder.glob("*.npz"):
-            if old not in kept:
-                old.unlink()
-
-    def load(self, iteration: int) -> Checkpoint:
-        """The checkpoint of an iteration."""
-        with np.load(self._path(iteration), allow_pickle=False) as file:
-            state = {key.removeprefix("state/"): file[key] for key in file.files if key.startswith("state/")}
-            trace = tuple(Measurement(int(n), float(value)) for n, value in file["trace"])
-            return Checkpoint(state, trace, float(file["seconds"]))
-
-    def newest(self) -> Checkpoint | None:
-        """The newest checkpoint that can be read with the best one its trace needs, or None."""
-        for number in self._numbers():
-            try:
-                checkpoint = self.load(number)
-                for best in _best(checkpoint.trace):
-                    if best != number:
-                        self.load(best)
-            except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-                continue
-            return checkpoint
-        return None
-
-    def _numbers(self) -> list[int]:
-        """Iterations of the files, newest first."""
-        return sorted((int(path.stem) for path in self._folder.glob("*.npz")), reverse=True)
-
-    def _path(self, iteration: int) -> Path:
-        return self._folder / f"{iteration:09d}.npz"
-
-
-def _best(trace: tuple[Measurement, ...]) -> list[int]:
-    """Iteration with the lowest exploitability, the first of equals; none before the first measurement."""
-    return [min(trace, key=lambda m: m.exploitability).iteration] if trace else []
-
-
 @dataclass(frozen=True, eq=False)
 class Trained:
     """A phase that has ended, its trainer at the last iteration."""
@@ -280,7 +195,7 @@ class Trained:
 
     def go_to_best(self) -> int:
         """Bring the trainer to the measurement with the lowest exploitability and return its iteration."""
-        for iteration in _best(self.trace):
+        for iteration in best_of(self.trace):
             if iteration != self.trainer.iteration:
                 self.trainer.restore(self.checkpoints.load(iteration).state)
         return self.trainer.iteration
@@ -383,49 +298,3 @@ def _ended(config: TrainingConfig, last: Measurement, core_seconds: float) -> bo
 
 def _status(trace: tuple[Measurement, ...]) -> str:
     return f"exploitability {trace[-1].exploitability:.1f} mbb/hand" if trace else ""
-
-
-def trace_table(
-    phase: str, trace: tuple[Measurement, ...], before: ArrowFile | None = None
-) -> dict[str, Column]:
-    """Columns of the measurements of a phase, after those of the phases before."""
-    phases = [phase] * len(trace)
-    iterations = np.array([m.iteration for m in trace], dtype=np.int64)
-    values = np.array([m.exploitability for m in trace], dtype=np.float64)
-    if before is not None:
-        phases = [*before["phase"].tolist(), *phases]
-        iterations = np.concatenate([before["iteration"], iterations])
-        values = np.concatenate([before["exploitability"], values])
-    return {"phase": pa.array(phases, pa.string()), "iteration": iterations, "exploitability": values}
-
-
-def trace_metrics(trace: tuple[Measurement, ...]) -> dict[str, float]:
-    """Iterations run, and the last and the best exploitability measured."""
-    if not trace:
-        return {"iterations": 0.0}
-    return {
-        "iterations": float(trace[-1].iteration),
-        "exploitability_last": trace[-1].exploitability,
-        "exploitability_best": min(m.exploitability for m in trace),
-        "best_iteration": float(_best(trace)[0]),
-    }
-
-
-def trace_figure(trace: ArrowFile) -> Figure:
-    """Exploitability over iterations, phases one after the other."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 4.5))
-    axes = figure.add_subplot()
-    axes.set(xlabel="iteration", ylabel="exploitability (mbb/hand)", yscale="log")
-    before = 0
-    phases = trace["phase"]
-    for phase in dict.fromkeys(phases.tolist()):
-        here = phases == phase
-        iterations = trace["iteration"][here]
-        axes.plot(before + iterations, trace["exploitability"][here], marker="o", label=phase)
-        before += int(iterations[-1])
-    axes.grid(alpha=0.3)
-    if before:
-        axes.legend()
-    return figure

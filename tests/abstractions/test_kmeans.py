@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
-from abstractions.kmeans import _weighted_median, distinct_points, kmeans, nearest
+from abstractions.kmeans import distinct_points, kmeans, nearest
+from abstractions.kmeans_kernels import _weighted_median
 
 
 def potentials(n: int, seed: int = 0) -> np.ndarray:

@@ -24,6 +24,7 @@ from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
 from pipelines import dcfr, evaluate, lcfr, training
 from pipelines.buckets import table_rows
+from pipelines.checkpoints import Checkpoint, Checkpoints, Measurement
 from pipelines.cluster import Cluster, InProcess, open_cluster
 from pipelines.dcfr import DcfrConfig, read_blueprint
 from pipelines.engine import Output, StageRun
@@ -32,7 +33,7 @@ from pipelines.evaluation_boards import evaluation_boards, exploitability
 from pipelines.lcfr import LcfrConfig
 from pipelines.progress import Reporter
 from pipelines.textures import read_textures
-from pipelines.training import Checkpoint, Checkpoints, Measurement, PhaseConfig, Setup, TrainingConfig
+from pipelines.training import PhaseConfig, Setup, TrainingConfig
 from solver.game import GameConfig, StreetSizes
 
 if TYPE_CHECKING:
