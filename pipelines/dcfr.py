@@ -74,7 +74,7 @@ def compute(config: DcfrConfig, inputs: Inputs, run: StageRun) -> Output:
         metrics = trace_metrics(trained.trace)
         if config.phase.iterations > 0:
             current = trainer.blueprint("regret")
-            metrics["exploitability_current"] = exploitability(current, setup.boards, trained.fleet)
+            metrics["exploitability_current"] = exploitability(current, setup.boards, trained.cluster)
             trained.go_to_best()
         rows = trainer.fleet.rows("average", trainer.epoch)
         strategy: Arrays = {

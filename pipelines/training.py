@@ -21,6 +21,7 @@ from abstractions.textures import Textures, medoid_boards
 from artifacts.bundle import Bundle
 from pipelines.buckets import bucket_counts
 from pipelines.checkpoints import Checkpoint, Checkpoints, Measurement, best_of
+from pipelines.cluster import Cluster
 from pipelines.engine import NO_EFFECT, Inputs, StageRun
 from pipelines.evaluation_boards import EvaluationBoards, evaluation_boards, exploitability
 from pipelines.fleet import HostFleet, open_fleet
@@ -186,10 +187,10 @@ class Setup:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A phase that has ended, its trainer at the last iteration."""
+    """A phase that has ended, its trainer at the last iteration, and where to measure it."""
 
     trainer: BlueprintTrainer
-    fleet: HostFleet
+    cluster: Cluster
     trace: tuple[Measurement, ...]
     checkpoints: Checkpoints
 
@@ -255,6 +256,8 @@ def _train(
 ) -> Trained:
     config = setup.config
     trainer = setup.trainer(fleet)
+    # The hosts wait while the blueprint is measured, so they do it, unless there are more cores than hosts.
+    cluster: Cluster = fleet if fleet.num_cpus >= run.cluster.num_cpus else run.cluster
     begin(trainer)
     saved = checkpoints.newest()
     trace: tuple[Measurement, ...] = ()
@@ -276,7 +279,7 @@ def _train(
         trainer.run(1)
         due = time.monotonic() - saved_at > 60 * config.checkpoint_minutes
         if trainer.iteration in marks:
-            value = exploitability(trainer.blueprint(), setup.boards, fleet)
+            value = exploitability(trainer.blueprint(), setup.boards, cluster)
             trace = (*trace, Measurement(trainer.iteration, value))
             due = True
             pace = (trainer.iteration - first) / (time.monotonic() - began - spent)
@@ -286,7 +289,7 @@ def _train(
             checkpoints.save(Checkpoint(trainer.state(), trace, time.monotonic() - began))
             saved_at = time.monotonic()
         run.progress(trainer.iteration, phase.iterations, _status(trace))
-    return Trained(trainer, fleet, trace, checkpoints)
+    return Trained(trainer, cluster, trace, checkpoints)
 
 
 def _ended(config: TrainingConfig, last: Measurement, core_seconds: float) -> bool:
