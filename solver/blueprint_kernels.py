@@ -639,14 +639,19 @@ def _sweep_board(
 
 
 @njit(cache=True, nogil=True)
-def _scale_entries(
-    regret: Any, average: Any, start: int, actions: int, positive: float, negative: float, kept: float
+def _scale_row(
+    regret: Any, average: Any, row: int, actions: int, buckets: Any, since: Any, factors: Any
 ) -> None:
-    up, down, keep = splat(regret, positive), splat(regret, negative), splat(regret, kept)
-    for at in range(start, start + actions * WIDTH, WIDTH):
-        old = load(regret, at)
-        store(regret, at, old * where_positive(old, up, down))
-        store(average, at, keep * load(average, at))
+    """Discount the entries of some buckets of a row by what they have missed."""
+    for r in range(len(buckets)):
+        last = since[r]
+        up, down = splat(regret, factors[0, last]), splat(regret, factors[1, last])
+        keep = splat(regret, factors[2, last])
+        start = row + buckets[r] * actions * WIDTH
+        for at in range(start, start + actions * WIDTH, WIDTH):
+            old = load(regret, at)
+            store(regret, at, old * where_positive(old, up, down))
+            store(average, at, keep * load(average, at))
 
 
 @njit(cache=True, nogil=True)
@@ -667,25 +672,25 @@ def _refresh(
     ``factors[:, k]`` are the products since epoch k for positive regrets, negative regrets and the average.
     What a bucket misses is discounts only, never an addition, so applying them late changes nothing.
     """
+    due = np.empty(len(runs.bucket), np.int64)
+    since = np.empty(len(runs.bucket), np.int64)
+    count = 0
     for r in range(len(runs.bucket)):
         k = np.int64(runs.bucket[r])
         last = clock[k]
-        if last == epoch:
-            continue
+        if last != epoch and last > 0:
+            due[count], since[count] = k, last
+            count += 1
         clock[k] = epoch
-        if last == 0:
-            continue
-        positive, negative, kept = factors[0, last], factors[1, last], factors[2, last]
-        for b in range(lanes.street_blocks[s], lanes.street_blocks[s + 1]):
-            block = lanes.blocks[b]
-            shape = lanes.programs[block.program]
-            for i in range(shape.splits, shape.splits_end):
-                actions = np.int64(lanes.splits[i].actions)
-                row = np.int64(block.table + lanes.splits[i].table) * num_buckets
-                at = table + (row + k * actions) * WIDTH
-                _scale_entries(regret, average, at, actions, positive, negative, kept)
-            for i in range(shape.updates, shape.updates_end):
-                actions = np.int64(lanes.updates[i].actions)
-                row = np.int64(block.table + lanes.updates[i].table) * num_buckets
-                at = table + (row + k * actions) * WIDTH
-                _scale_entries(regret, average, at, actions, positive, negative, kept)
+    # Row by row, in the order of memory.
+    for b in range(lanes.street_blocks[s], lanes.street_blocks[s + 1]):
+        block = lanes.blocks[b]
+        shape = lanes.programs[block.program]
+        for i in range(shape.splits, shape.splits_end):
+            node = lanes.splits[i]
+            row = table + np.int64(block.table + node.table) * num_buckets * WIDTH
+            _scale_row(regret, average, row, np.int64(node.actions), due[:count], since, factors)
+        for i in range(shape.updates, shape.updates_end):
+            node = lanes.updates[i]
+            row = table + np.int64(block.table + node.table) * num_buckets * WIDTH
+            _scale_row(regret, average, row, np.int64(node.actions), due[:count], since, factors)
