@@ -36,9 +36,9 @@ lint: .venv/.installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Two workers, a file of tests each at a time: modules share their fixtures.
+# Two workers, a file of tests each at a time (modules share their fixtures), in the order of tests/conftest.py.
 test: lint
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --durations 15 $(ARGS)
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 15 $(ARGS)
 
 test-slow: .venv/.installed-dev
 	$(BIN)/python -m pytest -m slow $(ARGS)

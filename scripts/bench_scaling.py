@@ -5,9 +5,10 @@
 
 An iteration on P hosts with a batch of B boards takes, for each of the two seats, what the driver does alone
 (`trunk`: draw boards, look up buckets, reach, back up and update), then what it does per host (`call`: send
-the arguments, take the answer; it has one process, so calls queue), then the slowest host's sweep:
+the arguments, take the answer; it has one process, so calls queue), a `trip` to a host and back, and the slowest
+host's sweep:
 
-    T(P, B) = trunk0 + trunk1 B + sum over seats, hosts (call0 + bytes / rate) + slowest host
+    T(P, B) = trunk0 + trunk1 B + sum over seats (trip + sum over hosts (call0 + bytes / rate)) + slowest host
     scope global:  a host owns whole flop lines and sweeps all B boards:    B * max over hosts (its lines' cost)
     scope texture: a host owns textures with tables of their own and sweeps the boards that fall to it, all lines
 
@@ -15,8 +16,9 @@ Lines share vectors when one host sweeps them, so every group of lines that some
 on fresh boards in every iteration as in training: ranking their hands and discounting the rows they touch count.
 
 The pieces are measured in this process and between Ray actors on this machine; then whole iterations on 1 and
-2 hosts are timed against the model. All are means, not minima: an iteration waits for the slowest host. Between
-machines a call costs more: --latency adds to it (milliseconds), for a network's round trip.
+2 hosts are timed against the model. All are means, not minima: an iteration waits for the slowest host. On a machine of
+two cores 2 hosts take longer than the model says, because the driver and Ray's daemons run on the same cores. Between
+machines a trip takes longer: --latency adds to it (milliseconds).
 """
 
 from __future__ import annotations
@@ -66,6 +68,7 @@ class Costs:
     trunk0: float
     trunk1: float
     call0: float
+    trip: float
     rate: float
     boards: dict[tuple[int, ...], float]
     texture_board: float
@@ -148,8 +151,8 @@ class Bench:
 
         return mean_of(50, work)
 
-    def message_costs(self) -> tuple[float, float]:
-        """Milliseconds of the driver per call to an actor, and bytes per millisecond beyond."""
+    def message_costs(self) -> tuple[float, float, float]:
+        """Milliseconds of the driver per call to an actor and of a trip there and back, bytes per millisecond."""
         import ray
 
         @ray.remote(num_cpus=0)
@@ -159,16 +162,18 @@ class Bench:
 
         actors = [Echo.remote() for _ in range(4)]
 
-        def ask(size: int) -> float:
+        def ask(size: int, count: int) -> float:
             payload = np.zeros(size, dtype=np.uint8)
             return mean_of(
-                50, lambda: ray.get([actor.sweep.remote(payload, size) for actor in actors])
-            ) / len(actors)
+                50, lambda: ray.get([actor.sweep.remote(payload, size) for actor in actors[:count]])
+            )
 
-        small, large = ask(1_000), ask(1_000_000)
+        # Calls to several actors overlap but for what the driver does: the rest of a single call is the trip.
+        one, all_small, all_large = ask(1_000, 1), ask(1_000, 4), ask(1_000_000, 4)
         for actor in actors:
             ray.kill(actor)
-        return small, 2 * 999_000 / max(large - small, 1e-6)
+        call = max(all_small - one, 0.0) / 3
+        return call, max(one - call, 0.0), 8 * 999_000 / max(all_large - all_small, 1e-6)
 
     def iteration(self, hosts: int, batch: int, by_texture: bool) -> float:
         """Milliseconds of a real iteration."""
@@ -196,7 +201,8 @@ class Bench:
             called = len(specs)
             work = batch * max(costs.boards[spec.types] for spec in specs)
             moved = batch * (BYTES_PER_BOARD * called + 2 * answers)
-        driver = costs.trunk0 + costs.trunk1 * batch + 2 * called * costs.call0 + moved / costs.rate
+        talk = 2 * (costs.trip + called * costs.call0) + moved / costs.rate
+        driver = costs.trunk0 + costs.trunk1 * batch + talk
         return driver + work, driver / (driver + work)
 
     def _shares(self, specs: list[ShardSpec], batch: int) -> tuple[float, float]:
@@ -217,7 +223,7 @@ def main() -> None:
     parser.add_argument("--stack", type=int, default=100, help="big blinds")
     parser.add_argument("--buckets", type=int, default=500, help="per street")
     parser.add_argument("--textures", type=int, default=50)
-    parser.add_argument("--latency", type=float, default=0.0, help="milliseconds added to a call")
+    parser.add_argument("--latency", type=float, default=0.0, help="milliseconds added to a trip")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     bench = Bench(options.stack, options.buckets, options.textures)
@@ -226,13 +232,14 @@ def main() -> None:
         kind="local", address=None, num_cpus=2, object_store_mb=512, retries=0, in_flight=2
     )
     with open_cluster(settings) as _:  # type: ignore[arg-type]
-        call, rate = bench.message_costs()
+        call, trip, rate = bench.message_costs()
         slope = (large - small) / 56
         groups = {spec.types for hosts in CORES for spec in shard_specs(bench.postflop, None, hosts)}
         by_group = {types: bench.board_cost(types) for types in groups}
         everything = tuple(range(len(bench.pots.templates)))
         by_texture_cost = bench.board_cost(everything, range(options.textures))
-        costs = Costs(small - 8 * slope, slope, call + options.latency, rate, by_group, by_texture_cost)
+        trip += options.latency
+        costs = Costs(small - 8 * slope, slope, call, trip, rate, by_group, by_texture_cost)
         checks = [
             (
                 hosts,
@@ -271,7 +278,8 @@ def show(
     table: dict[tuple[str, int, int], tuple[float, float]],
 ) -> None:
     """Print costs, checks and the model."""
-    print(f"trunk {costs.trunk0:.2f} ms + {costs.trunk1:.3f} ms per board; call {costs.call0:.2f} ms")
+    print(f"trunk {costs.trunk0:.2f} ms + {costs.trunk1:.3f} ms per board")
+    print(f"call {costs.call0:.2f} ms, trip {costs.trip:.2f} ms")
     print(f"arrays {costs.rate / 1000:.0f} MB/s; a board, both seats, by pot types:")
     for types, cost in sorted(costs.boards.items()):
         print(f"    {', '.join(map(str, types))}: {cost:.2f} ms")

@@ -28,8 +28,9 @@ def _session_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The file that takes longest comes first: the other worker has all the others meanwhile."""
-    items.sort(key=lambda item: item.path.name != "test_runs.py")
+    """The files that take longest come first, so that no worker is left alone with one at the end."""
+    names = [f"test_{name}.py" for name in ("runs", "abstraction_stages", "commands", "tracking", "training")]
+    items.sort(key=lambda item: names.index(item.path.name) if item.path.name in names else len(names))
 
 
 @pytest.fixture(autouse=True, scope="session")
