@@ -193,9 +193,9 @@ class RayHosts:
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        # Ray's default for actors: a core to be placed, none to run. So tasks of the driver find room beside
-        # them (the hosts wait while it measures), and a cluster that lost a node can still hold all hosts. As
-        # they hold no core, Ray's own strategies may pile them up on one node: places are given out here.
+        # Ray's default for actors: a core to be placed, none to run. So tasks find room beside hosts that wait
+        # (measurements, where there are more cores than hosts), and a cluster that lost a node can still hold
+        # all hosts. As they hold no core, Ray's own strategies may pile them up on one node: places are given out here.
         host = ray.remote(ShardHost)
         shared = ray.put(postflop)
         cores = {

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pipelines.errors import UserError
 from solver.game import GameConfig
@@ -27,12 +27,8 @@ def _reject(key: str, found: object, accepted: str) -> ValueError:
     return ValueError(f"{key}: {found!r} is not accepted: {accepted}")
 
 
-def _number_as_text(menu: object) -> object:
-    return str(menu) if isinstance(menu, int | float) and not isinstance(menu, bool) else menu
-
-
-# A menu of one size may be given as a number: game.raise_sizes=[2,3x,a]
-Menu = Annotated[str, BeforeValidator(_number_as_text)]
+# A menu of one size may be a number: game.raise_sizes=[2,3x,a]. `GameConfig.from_mapping` makes text of it.
+Menu = str | int | float
 
 
 class Game(_Section):

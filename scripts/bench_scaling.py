@@ -162,10 +162,10 @@ class Bench:
 
         actors = [Echo.remote() for _ in range(4)]
 
-        def ask(size: int, count: int) -> float:
+        def ask(size: int, asked: int) -> float:
             payload = np.zeros(size, dtype=np.uint8)
             return mean_of(
-                50, lambda: ray.get([actor.sweep.remote(payload, size) for actor in actors[:count]])
+                50, lambda: ray.get([actor.sweep.remote(payload, size) for actor in actors[:asked]])
             )
 
         # Calls to several actors overlap but for what the driver does: the rest of a single call is the trip.

@@ -682,6 +682,8 @@ def _refresh(
             due[count], since[count] = k, last
             count += 1
         clock[k] = epoch
+    if count == 0:  # the second player sweeps the boards of the first
+        return
     # Row by row, in the order of memory.
     for b in range(lanes.street_blocks[s], lanes.street_blocks[s + 1]):
         block = lanes.blocks[b]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from functools import cache
 from types import SimpleNamespace
@@ -130,8 +131,8 @@ def test_hosts_do_other_work_between_sweeps_and_a_lost_one_is_reported(two_cores
         assert sorted(fleet.stream(abs, range(-5, 0))) == [(k, 5 - k) for k in range(5)]
         assert sorted(fleet.stream(np.subtract, [3, 4], shared=table[-1:])) == [(0, -199_996), (1, -199_995)]
     ray.kill(remote.actors[1])
-    with pytest.raises(ShardsLostError):
-        list(fleet.stream(abs, range(4)))
+    with pytest.raises(ShardsLostError):  # work that a host could not end before it is killed
+        list(fleet.stream(time.sleep, [20, 20]))
     fleet.close()
 
 
