@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from abstractions.cards import CLASS_NAMES, NUM_CLASSES
 from artifacts.arrow_file import ArrowFile, Column
 from artifacts.preflop_offpath import clean_off_path, reasons_by_line
-from solver.betting import Action
 from solver.blueprint_evaluation import Blueprint
 from solver.blueprint_plan import PotShare
 from solver.blueprint_tables import action_nodes, normalised
@@ -178,11 +177,11 @@ def _member_lines(
     dead = float(tree.pot[root]) - float(tree.committed[root].sum())
     for node in range(root, int(tree.subtree_end[root])):
         if node != root:
-            texts[node] = texts[int(tree.parent[node])] + _scaled_token(tree, node, share.scale)
+            texts[node] = texts[int(tree.parent[node])] + tree.token(node, share.scale)
         if tree.kind[node] != NodeKind.DECISION:
             continue
         children = tree.children_of(node).tolist()
-        tokens = [_scaled_token(tree, child, share.scale) for child in children]
+        tokens = [tree.token(child, share.scale) for child in children]
         committed = np.rint(own + share.scale * tree.committed[node]).astype(int)
         yield _Line(
             line=texts[node],
@@ -197,11 +196,3 @@ def _member_lines(
             pot=round(dead + committed.sum()),
             committed=committed.tolist(),
         )
-
-
-def _scaled_token(tree: PublicTree, node: int, scale: float) -> str:
-    """Token of the action that led to a node, its chips times `scale`."""
-    token = tree.token(node)
-    if Action(int(tree.action[node])) not in (Action.BET, Action.RAISE):
-        return token
-    return f"{token[0]}{round(int(tree.amount[node]) * scale)}"

@@ -23,7 +23,7 @@ from solver.blueprint_kernels import EXPECTED, _sweep_board, by_hand_showdown, m
 from solver.blueprint_plan import LanePlan
 from solver.blueprint_tables import TableLayout
 from solver.game import FLOP, PREFLOP
-from solver.public_tree import NodeKind
+from solver.public_tree import PREFLOP_PREFIX, NodeKind
 from solver.trunk import Floats
 
 #: Continuation strategies: the blueprint, and the blueprint with one kind of action `BIAS_FACTOR` times as
@@ -35,6 +35,17 @@ BIASES: dict[str, tuple[Action, ...]] = {
     "raise": (Action.BET, Action.RAISE, Action.ALLIN),
 }
 BIAS_FACTOR = 10.0
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a line ends: a node of the tree, after the flop in the template of its flop line's pot type.
+
+    `line` is the number of the flop line, -1 before the flop.
+    """
+
+    node: int
+    line: int = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,19 +65,17 @@ class BlueprintQueries:
     Parameters
     ----------
     blueprint
-        Strategy, with one postflop subtree per flop line.
+        Strategy. Where flop lines share a subtree, sizes in a line are the line's own chips.
     textures
         Texture of each canonical flop, needed when buckets belong to textures.
     """
 
     def __init__(self, blueprint: Blueprint, textures: NDArray[np.integer] | None = None) -> None:
-        if any(len(members) > 1 for members in blueprint.pots.members):
-            raise ValueError("pot_types: queries need a blueprint with one subtree per flop line (per_line)")
         if blueprint.layout.num_textures > 1 and textures is None:
             raise ValueError("textures: a blueprint with buckets by texture needs the texture of each flop")
         self.blueprint = blueprint
         self.textures = textures
-        self._known: dict[tuple[int, int], _Continuation] = {}
+        self._known: dict[tuple[_Place, int], _Continuation] = {}
 
     def reach(self, line: str, board: NDArray[np.uint8], player: int) -> Floats:
         """Probability by combo that a player holding it plays its part of a line on a board, [1326].
@@ -74,13 +83,8 @@ class BlueprintQueries:
         Zero for combos that the board blocks. The board has the cards of the line's last street.
         """
         tree, cards = self.blueprint.game.tree, check_board(board)
-        node = self._node(line, cards)
-        path = []
-        while node > 0:
-            path.append(node)
-            node = int(tree.parent[node])
         result = live_combos(cards).astype(np.float64)
-        for child in reversed(path):
+        for child in self._path(self._place(line, cards)):
             parent = int(tree.parent[child])
             if tree.player[parent] == player:
                 result *= self._probabilities(parent, child, cards)
@@ -89,7 +93,7 @@ class BlueprintQueries:
     def opponent_reach(self, line: str, board: NDArray[np.uint8]) -> Floats:
         """Reach by combo of the player who is not to act at the end of a line."""
         tree = self.blueprint.game.tree
-        node = self._node(line, check_board(board))
+        node = self._place(line, check_board(board)).node
         if tree.kind[node] != NodeKind.DECISION:
             raise ValueError(f"line {line!r}: nobody acts there; ask for the reach of a player")
         return self.reach(line, board, 1 - int(tree.player[node]))
@@ -128,11 +132,11 @@ class BlueprintQueries:
             Seed of the choice of run-outs.
         """
         cards = check_board(board)
-        node = self._node(line, cards)
+        place = self._place(line, cards)
         tree = self.blueprint.game.tree
-        if tree.kind[node] == NodeKind.CHANCE:
-            node = int(tree.children_of(node)[0])
-        if tree.kind[node] != NodeKind.DECISION or tree.street[node] == PREFLOP:
+        if tree.kind[place.node] == NodeKind.CHANCE:
+            place = self._walk(f"{line}/")
+        if tree.kind[place.node] != NodeKind.DECISION or place.line < 0:
             raise ValueError(
                 f"line {line!r}: not a decision after the flop, nor the end of a street's betting"
             )
@@ -140,7 +144,7 @@ class BlueprintQueries:
             if bias not in BIASES:
                 raise ValueError(f"bias {bias!r} is unknown; accepted: {', '.join(BIASES)}")
         texture = self._texture(cards)
-        below = self._continuation(node, texture)
+        below = self._continuation(place, texture)
         table = self._biased_table(below, biases)
         deals = _runouts(cards, runouts, seed)
         opponent = np.asarray(ranges[1 - player], dtype=np.float64) * live_combos(cards)
@@ -192,16 +196,44 @@ class BlueprintQueries:
             )
         return values
 
-    def _node(self, line: str, cards: NDArray[np.uint8]) -> int:
-        """Node of a line, whose last street must be the board's."""
-        tree = self.blueprint.game.tree
-        node = tree.node_at(line)
-        street = int(tree.street[node])
+    def _place(self, line: str, cards: NDArray[np.uint8]) -> _Place:
+        """Place of a line, whose last street must be the board's."""
+        tree, place = self.blueprint.game.tree, self._walk(line)
+        street = int(tree.street[place.node])
         public = 0 if street == PREFLOP else street + 2
         # The betting of a street may be over and the next card not yet named in the line.
-        if len(cards) != public and not (tree.kind[node] == NodeKind.CHANCE and len(cards) == street + 3):
+        over = tree.kind[place.node] == NodeKind.CHANCE
+        if len(cards) != public and not (over and len(cards) == street + 3):
             raise ValueError(f"board {format_cards(cards)!r}: {len(cards)} cards; line {line!r} has {public}")
-        return node
+        return place
+
+    def _walk(self, line: str) -> _Place:
+        game = self.blueprint.game
+        preflop, slash, _ = line.removeprefix(PREFLOP_PREFIX).partition("/")
+        first = game.tree.node_at(preflop + slash)
+        if not slash:
+            return _Place(first)
+        number = game.lines.index(first)
+        template, share = self.blueprint.pots.of_line(number)
+        return _Place(
+            game.tree.node_at(line, root=template, start=preflop + slash, scale=share.scale), number
+        )
+
+    def _path(self, place: _Place) -> list[int]:
+        """Nodes on the way to a place, first to last."""
+        game, node = self.blueprint.game, place.node
+        parent = game.tree.parent
+        path: list[int] = []
+        if place.line >= 0:
+            template, _ = self.blueprint.pots.of_line(place.line)
+            while node != template:
+                path.append(node)
+                node = int(parent[node])
+            node = game.lines[place.line]
+        while node > 0:
+            path.append(node)
+            node = int(parent[node])
+        return path[::-1]
 
     def _texture(self, cards: NDArray[np.uint8]) -> int:
         if self.textures is None:
@@ -230,25 +262,27 @@ class BlueprintQueries:
         result[live] = strategy[blueprint.bucketing.buckets(cards[: street + 2], texture)[live]]
         return result
 
-    def _continuation(self, node: int, texture: int) -> _Continuation:
+    def _continuation(self, place: _Place, texture: int) -> _Continuation:
         blueprint = self.blueprint
         slot = texture if blueprint.layout.num_textures > 1 else 0
-        if (node, slot) not in self._known:
+        if (place, slot) not in self._known:
             tree = blueprint.game.tree
-            plan = LanePlan.build(tree, [node])
+            plan = LanePlan.build(tree, [place.node])
+            _, share = blueprint.pots.of_line(place.line)
+            seat_0, seat_1 = (plan.payoffs(seat, [share]).ravel() for seat in range(2))
             layout = TableLayout(plan, blueprint.layout.num_buckets)
             nodes = layout.actions
             dtype = blueprint.table.dtype
-            self._known[node, slot] = _Continuation(
+            self._known[place, slot] = _Continuation(
                 layout=layout,
-                pays=(plan.payoffs(0).ravel().astype(dtype), plan.payoffs(1).ravel().astype(dtype)),
+                pays=(seat_0.astype(dtype), seat_1.astype(dtype)),
                 places=np.concatenate([layout.action_entries(int(k)) for k in nodes]),
                 sources=np.concatenate([blueprint.layout.action_entries(int(k), slot) for k in nodes]),
                 nodes=np.repeat(
                     nodes, [layout.num_buckets[int(tree.street[tree.parent[k]]) - FLOP] for k in nodes]
                 ),
             )
-        return self._known[node, slot]
+        return self._known[place, slot]
 
     def _biased_table(self, below: _Continuation, biases: tuple[str, str]) -> NDArray[Any]:
         """The continuation's strategy, rows of a favoured action multiplied; readers normalise."""

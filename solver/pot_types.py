@@ -41,6 +41,13 @@ class PotTypes:
         """Lines of the largest pot type: a sweep plays one line of each type at a time."""
         return max(len(members) for members in self.members)
 
+    def of_line(self, line: int) -> tuple[int, PotShare]:
+        """Template of a flop line, and how the line's chips follow from the template's."""
+        for template, members, shares in zip(self.templates, self.members, self.shares):
+            if line in members:
+                return template, shares[members.index(line)]
+        raise ValueError(f"line {line}: not a flop line of these pot types")
+
     def round_lines(self, number: int) -> tuple[int, ...]:
         """Line of each template in a round, -1 for none."""
         return tuple(members[number] if number < len(members) else -1 for members in self.members)

@@ -94,11 +94,11 @@ class PublicTree:
                 end[parent[node]] = end[node]
         return np.array(end, dtype=np.int32)
 
-    def token(self, node: int) -> str:
-        """Line token of the action that led to a node (`b300`, `c`, `/`)."""
+    def token(self, node: int, scale: float = 1.0) -> str:
+        """Line token of the action that led to a node (`b300`, `c`, `/`), its chips times `scale`."""
         action = Action(int(self.action[node]))
         if action in (Action.BET, Action.RAISE):
-            return f"{'b' if action == Action.BET else 'r'}{self.amount[node]}"
+            return f"{'b' if action == Action.BET else 'r'}{round(int(self.amount[node]) * scale)}"
         return _TOKENS.get(action, "")
 
     def line(self, node: int) -> str:
@@ -120,8 +120,15 @@ class PublicTree:
             lines[node] = lines[parent[node]] + tokens[keys[node]]
         return lines
 
-    def node_at(self, line: str) -> int:
+    def node_at(self, line: str, *, root: int = 0, start: str = "", scale: float = 1.0) -> int:
         """Node reached by a line; a preflop key (``||p|b250``) is understood too.
+
+        Parameters
+        ----------
+        root, start
+            Where to begin, and the beginning of the line that leads there.
+        scale
+            The line's chips for one chip of the tree.
 
         Raises
         ------
@@ -129,14 +136,14 @@ class PublicTree:
             If a token cannot be read or is not an action there.
         """
         rest = line.removeprefix(PREFLOP_PREFIX)
-        node = position = 0
+        node, position = root, len(start)
         while position < len(rest):
             match = _TOKEN.match(rest, position)
             if match is None:
                 raise ValueError(
                     f"line {line!r}: no token at {rest[position:]!r}; accepted: f x c b<to> r<to> A /"
                 )
-            offered = {self.token(int(child)): int(child) for child in self.children_of(node)}
+            offered = {self.token(int(child), scale): int(child) for child in self.children_of(node)}
             if match[0] not in offered:
                 here = rest[:position] or "the start"
                 raise ValueError(

@@ -84,7 +84,9 @@ def test_every_decision_has_its_line_and_its_rows(bundle: BlueprintBundle) -> No
             assert table["action"][here].tolist() == list(found.actions)
 
 
-@pytest.mark.parametrize(("scope", "pot_types"), [("global", "per_line"), ("texture", "per_line")])
+@pytest.mark.parametrize(
+    ("scope", "pot_types"), [("global", "per_line"), ("texture", "per_line"), ("global", "shared")]
+)
 def test_reach_agrees_with_the_solvers_queries(
     export_tiny: Callable[..., Path], scope: str, pot_types: str
 ) -> None:
@@ -114,6 +116,11 @@ def test_lines_of_one_pot_type_share_their_rows(export_tiny: Callable[..., Path]
     first, second = (bundle.range(f"{start}/b250c/x", 1, "QsJh2h8d") for start in ("b250c", "cb250c"))
     start = [bundle.range(line, 1, "QsJh2h") for line in ("b250c", "cb250c")]
     np.testing.assert_allclose(first * start[1], second * start[0])
+    everybody = (np.ones(NUM_COMBOS), np.ones(NUM_COMBOS))
+    values = [
+        bundle.continuation_value(f"{start}/xx/xx/", RIVER, everybody, 0) for start in ("b250c", "cb250c")
+    ]
+    np.testing.assert_array_equal(*values)
     blueprint = exported_blueprint(bundle)
     assert len(blueprint.pots.templates) == len(set(rows.values()))
     boards = evaluation_boards("small", read_textures(bundle), bundle, "medoids")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -46,19 +47,24 @@ class SmallBuckets:
         return (np.arange(NUM_COMBOS) * 7 + int(np.asarray(board, dtype=int).sum())) % number
 
 
-@pytest.fixture(scope="module")
-def blueprint() -> Blueprint:
+def random_blueprint(config: GameConfig, kind: str = "per_line", tolerance: float = 0.0) -> Blueprint:
     nothing = np.zeros((NUM_CLASSES, NUM_CLASSES), dtype=np.int64)
-    game = TrunkGame.build(GAME, (nothing, nothing, nothing))
+    game = TrunkGame.build(config, (nothing, nothing, nothing))
+    pots = pot_types(game, kind, tolerance=tolerance)
     rng = np.random.default_rng(8)
-    layout = TableLayout(LanePlan.build(game.tree, game.lines), SmallBuckets.num_buckets)
+    layout = TableLayout(LanePlan.build(game.tree, pots.templates), SmallBuckets.num_buckets)
     table = np.zeros(layout.size)
-    for line in range(len(game.lines)):
+    for line in range(len(pots.templates)):
         for street in range(3):
             shape = layout.entries(line, street).shape
             layout.fill(table, line, street, rng.random(shape) * (rng.random(shape) < 0.85))
     preflop = rng.random(game.uniform().shape)
-    return Blueprint(game, preflop, layout, table, SmallBuckets(), pot_types(game))
+    return Blueprint(game, preflop, layout, table, SmallBuckets(), pots)
+
+
+@pytest.fixture(scope="module")
+def blueprint() -> Blueprint:
+    return random_blueprint(GAME)
 
 
 def probabilities(blueprint: Blueprint) -> dict[int, NDArray]:
@@ -170,6 +176,36 @@ def test_values_before_the_river_average_over_every_run_out(blueprint: Blueprint
         met += _compatible(ranges[1], deal) * live_combos(deal) / 96
     known = met > 0
     np.testing.assert_allclose(flop_found[known], (total * LIVE_FRACTION)[known] / met[known], rtol=1e-8)
+
+
+def test_lines_of_one_pot_type_are_asked_in_their_own_chips() -> None:
+    blueprint = random_blueprint(replace(GAME, raise_sizes=("2,2.5",)), "shared", 0.3)
+    tree = blueprint.game.tree
+    assert [tree.lines[node] for node in blueprint.pots.templates] == ["cx/", "cb200c/"]
+    queries = BlueprintQueries(blueprint)
+    with pytest.raises(ValueError, match="'b200' is not possible after b250c/x; accepted: x b250$"):
+        queries.opponent_reach("b250c/xb200", RIVER[:3])
+
+    for player in range(2):
+        reach = [queries.reach(line, RIVER[:4], player) for line in ("cb200c/xb200c/", "b250c/xb250c/")]
+        before = [queries.reach(line, RIVER[:3], player) for line in ("cb200c/", "b250c/")]
+        np.testing.assert_allclose(reach[0] * before[1], reach[1] * before[0])
+        assert not np.allclose(reach[0], reach[1])
+
+    rng = np.random.default_rng(1)
+    ranges = (rng.random(NUM_COMBOS), rng.random(NUM_COMBOS))
+    for cards, *lines in ((3, "cb200c", "b250c"), (4, "cb200c/xb200c/", "b250c/xb250c/")):
+        for player in range(2):
+            values = [
+                queries.continuation_value(
+                    line, RIVER[:cards], ranges, player, biases=("call", "raise"), runouts=20
+                )
+                for line in lines
+            ]
+            # What is won from the flop on, as a share of the pot, is the same.
+            won = [(value + pot / 2) / pot for value, pot in zip(values, (400, 500))]
+            np.testing.assert_allclose(won[0], won[1], rtol=1e-9)
+            assert np.nanstd(won[0]) > 0.01
 
 
 def test_against_a_folding_opponent_everything_is_worth_more_than_folding(blueprint: Blueprint) -> None:
