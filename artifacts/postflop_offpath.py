@@ -15,17 +15,27 @@ Two things that keys do not say are settled here:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import chain, combinations
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstractions.cards import COMBO_CARDS, NUM_COMBOS, parse_cards, parse_combo
+from abstractions.cards import COMBO_CARDS, NUM_COMBOS
+from artifacts.history_table import (
+    ALL_IN,
+    CALL,
+    CHECK,
+    FOLD,
+    RAISE,
+    Board,
+    HistoryTable,
+    Strategy,
+    board_mask,
+    combo_number,
+)
 from artifacts.offpath import (
     LOW_REACH,
     ON_PATH,
@@ -66,18 +76,9 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-Strategy = Mapping[str, Sequence[float]]
 Range = Mapping[str, float]
-Board = str | Sequence[str]
 
-_TOKEN = re.compile(r"x|c|[br]\d+|A")
-_STREETS = "ftr"
-_FLOP_CARDS = 3
 _COMBO_MASKS = np.bitwise_or.reduce(np.uint64(1) << COMBO_CARDS.astype(np.uint64), axis=1)
-_CHECK, _CALL, _RAISE, _ALL_IN, _FOLD = range(5)
-_KIND_OF_TOKEN = {"x": _CHECK, "c": _CALL, "b": _RAISE, "r": _RAISE, "A": _ALL_IN}
-
-_combo = lru_cache(maxsize=8 * NUM_COMBOS)(parse_combo)
 
 
 class ByCombo(dict[str, T]):
@@ -175,16 +176,16 @@ def mark_off_path_with_reason(
         missing, a token is unknown or not on offer) nothing is marked.
     """
     check_reach_rule(reach_rule)
-    cards = _board_asked(board)
+    cards = board_mask(board)
     weights = _weights(hero_range)
-    table = _Table(per_history_strategy or {}, hero_is_oop, history)
+    table = HistoryTable(per_history_strategy or {}, hero_is_oop, history)
     node = table.locate(cards)
     at_node = {} if node is None else table.holes_at(node)
     if combos is None:
-        others = {_combo(hole): hole for hole in hero_range or ()}
+        others = {combo_number(hole): hole for hole in hero_range or ()}
         answers = {hole: combo for combo, hole in (others | at_node).items()}
     else:
-        answers = {hole: _combo(hole) for hole in combos}
+        answers = {hole: combo_number(hole) for hole in combos}
     if node is None:
         return ByCombo(dict.fromkeys(answers))
     absent = dict.fromkeys(combo for combo in answers.values() if combo not in at_node)
@@ -204,7 +205,7 @@ def reasons_by_key(
     """Reason of every row that belongs to the hero, in one pass; rows that cannot be read are left out."""
     check_reach_rule(reach_rule)
     weights = _weights(hero_range)
-    table = _Table(per_history_strategy, hero_is_oop)
+    table = HistoryTable(per_history_strategy, hero_is_oop)
     codes = _reasons(table, weights, reach_rule)
     return {key: REASONS[code] for key, code in zip(table.keys, codes)}
 
@@ -235,11 +236,11 @@ def clean_off_path(
         Every row of the table, as a new list. The opponent's rows and `rarely_reached` ones are unchanged.
     """
     check_reach_rule(reach_rule)
-    cards = None if board is None else _board_asked(board)
+    cards = None if board is None else board_mask(board)
     weights = _weights(hero_range)
-    asked = None if combos is None else {_combo(hole) for hole in combos}
+    asked = None if combos is None else {combo_number(hole) for hole in combos}
     strategy = per_history_strategy or {}
-    table = _Table(strategy, hero_is_oop, history)
+    table = HistoryTable(strategy, hero_is_oop, history)
     codes = _reasons(table, weights, reach_rule)
     chosen = table.chosen(cards)
     cleaned = {key: list(row) for key, row in strategy.items()}
@@ -256,252 +257,8 @@ def _weights(hero_range: Range | None) -> Floats:
     for hole, weight in hero_range.items():
         if not 0 <= weight < np.inf:
             raise ValueError(f"weight {weight} of {hole}: expected a number >= 0")
-        weights[_combo(hole)] = weight
+        weights[combo_number(hole)] = weight
     return weights
-
-
-def _board_asked(board: Board) -> int:
-    text = board if isinstance(board, str) else "".join(map(str, board))
-    cards = parse_cards(text)
-    if not _FLOP_CARDS <= cards.size < _FLOP_CARDS + len(_STREETS):
-        raise ValueError(f"board {text!r} has {cards.size} cards: expected 3, 4 or 5")
-    return _mask(cards.tolist())
-
-
-def _mask(cards: Iterable[int]) -> int:
-    return sum(1 << card for card in cards)
-
-
-@lru_cache(maxsize=1 << 16)
-def _sub_boards(mask: int, size: int) -> tuple[int, ...]:
-    """Boards of `size` cards within a board."""
-    cards = [card for card in range(52) if mask >> card & 1]
-    return tuple(map(_mask, combinations(cards, size)))
-
-
-@dataclass(frozen=True)
-class _Spot:
-    """What a history says by itself.
-
-    Attributes
-    ----------
-    streets
-        Earlier streets in the history.
-    depth
-        Decisions of the hero on the way.
-    origin, back, kind
-        The last of them: its history, how many streets ago it was, and the kind of action the line took.
-    against_check, against_call
-        Whether the line contradicts a check or a call there.
-    ends
-        Whether the action taken leaves nothing to decide on that street, and yet the street goes on.
-    """
-
-    streets: int
-    hero_acts: bool
-    facing_bet: bool
-    depth: int
-    origin: str = ""
-    back: int = 0
-    kind: int = _CHECK
-    against_check: bool = False
-    against_call: bool = False
-    ends: bool = False
-
-
-def _read_history(history: str, hero_is_oop: bool) -> _Spot | None:
-    """The spot of a history, ``None`` if it holds an unknown token."""
-    bodies = history.split("/")
-    streets = [_TOKEN.findall(body) for body in bodies]
-    if ["".join(tokens) for tokens in streets] != bodies:
-        return None
-    parity = 0 if hero_is_oop else 1
-    own = [(s, i) for s, tokens in enumerate(streets) for i in range(parity, len(tokens), 2)]
-    spot = _Spot(
-        streets=len(streets) - 1,
-        hero_acts=len(streets[-1]) % 2 == parity,
-        facing_bet=_is_facing_bet(streets[-1]),
-        depth=len(own),
-    )
-    if not own:
-        return spot
-    street, position = own[-1]
-    tokens = streets[street]
-    token, before = tokens[position], tokens[:position]
-    # A call, and a check behind a check, end the street; so does an all-in for the hero. A street that
-    # goes on all the same contradicts the hand that took it.
-    goes_on = position < len(tokens) - 1
-    closed = goes_on and (token == "c" or (token == "x" and before[-1:] == ["x"]))
-    return _Spot(
-        streets=spot.streets,
-        hero_acts=spot.hero_acts,
-        facing_bet=spot.facing_bet,
-        depth=spot.depth,
-        origin="/".join([*bodies[:street], "".join(before)]),
-        back=spot.streets - street,
-        kind=_KIND_OF_TOKEN[token[0]],
-        against_check=token != "x" or closed,
-        against_call=token != "c" or closed,
-        ends=closed or token == "A",
-    )
-
-
-def _is_facing_bet(tokens: Sequence[str]) -> bool:
-    return bool(tokens) and tokens[-1][0] in "brA"
-
-
-@dataclass(frozen=True)
-class _Node:
-    mask: int
-    street: int
-    history: str
-    spot: _Spot
-
-
-class _Table:
-    """The rows of the hero's decisions, by node (board and history) and combo.
-
-    With a target history only the decisions on the way to it, and those there, are kept.
-    """
-
-    def __init__(self, strategy: Strategy, hero_is_oop: bool, target: str | None = None) -> None:
-        self.hero_is_oop = hero_is_oop
-        self.target_history = target
-        self.nodes: list[_Node] = []
-        self.node_at: dict[tuple[int, str], int] = {}
-        self.all_in_after: set[str] = set()
-        self.keys: list[str] = []
-        self.node: list[int] = []
-        self.combo: list[int] = []
-        self.rows: list[Sequence[float]] = []
-        self._spots: dict[str, _Spot | None] = {}
-        self._boards: dict[str, int] = {}
-        self._wanted = None if target is None else self._histories_to(target)
-        self._note_all_ins(target or "")
-        self._read(strategy)
-        #: Rows that must be known for their node to be marked, and rows that count in its reach.
-        self.required = [True] * len(self.rows)
-        self.compared = [True] * len(self.rows)
-
-    def _read(self, strategy: Strategy) -> None:
-        nodes: dict[str, int] = {}
-        combos: dict[str, int] = {}
-        for key, row in strategy.items():
-            hole, _, rest = key.partition("|")
-            node = nodes.get(rest)
-            if node is None:
-                node = nodes[rest] = self._read_node(rest)
-            if node < 0:
-                continue
-            combo = combos.get(hole)
-            if combo is None:
-                combo = combos[hole] = _readable_combo(hole)
-            if combo >= 0 and len(row):
-                self.keys.append(key)
-                self.node.append(node)
-                self.combo.append(combo)
-                self.rows.append(row)
-
-    def _read_node(self, text: str) -> int:
-        """Node of ``<board>|<street>|<history>``, -1 if it is unreadable, the opponent's or not wanted."""
-        fields = text.split("|")
-        if len(fields) != 3:
-            return -1
-        board, street, history = fields
-        self._note_all_ins(history)
-        if self._wanted is not None and history not in self._wanted:
-            return -1
-        mask = self._boards.get(board)
-        if mask is None:
-            mask = self._boards[board] = _readable_board(board)
-        if not mask or street not in ("", _STREETS[mask.bit_count() - _FLOP_CARDS]):
-            return -1
-        spot = self._spot(history)
-        return -1 if spot is None or not spot.hero_acts else self._node(mask, history, spot)
-
-    def _node(self, mask: int, history: str, spot: _Spot) -> int:
-        street = mask.bit_count() - _FLOP_CARDS
-        if spot.streets > street:
-            return -1
-        if (mask, history) not in self.node_at:
-            self.node_at[mask, history] = len(self.nodes)
-            self.nodes.append(_Node(mask, street, history, spot))
-        return self.node_at[mask, history]
-
-    def _spot(self, history: str) -> _Spot | None:
-        if history not in self._spots:
-            self._spots[history] = _read_history(history, self.hero_is_oop)
-        return self._spots[history]
-
-    def _histories_to(self, history: str) -> set[str]:
-        histories = {history}
-        spot = self._spot(history)
-        while spot is not None and spot.depth:
-            histories.add(spot.origin)
-            spot = self._spot(spot.origin)
-        return histories
-
-    def _note_all_ins(self, history: str) -> None:
-        if "A" in history:
-            self.all_in_after.update(history[: match.start()] for match in re.finditer("A", history))
-
-    def locate(self, mask: int) -> int | None:
-        """Node of the target history on a board, ``None`` where there can be none."""
-        history = self.target_history or ""
-        found = self.chosen(mask)
-        if found:
-            return next(iter(found))
-        spot = self._spot(history)
-        node = -1 if spot is None else self._node(mask, history, spot)
-        return None if node < 0 else node
-
-    def chosen(self, mask: int | None) -> set[int]:
-        """Nodes of the target history, or of all, that a board stands for."""
-        history = self.target_history
-        there = {
-            number: node.mask
-            for number, node in enumerate(self.nodes)
-            if history is None or node.history == history
-        }
-        if mask is None:
-            return set(there)
-        if history is None:
-            return {number for number, own in there.items() if own & mask in (own, mask)}
-        exact = {number for number, own in there.items() if own == mask}
-        within = {number for number, own in there.items() if own & mask == own}
-        return exact or (within if len(within) == 1 else set())
-
-    def holes_at(self, node: int) -> dict[int, str]:
-        """Combos with a row at a node, and how the table writes them."""
-        return {
-            combo: key.partition("|")[0]
-            for key, at, combo in zip(self.keys, self.node, self.combo)
-            if at == node
-        }
-
-    def add_unwritten(self, node: int, combos: Iterable[int], *, required: bool, compared: bool) -> None:
-        """Add combos without a row at a node, to learn how they would get there."""
-        for combo in combos:
-            self.keys.append("")
-            self.node.append(node)
-            self.combo.append(combo)
-            self.rows.append((1.0,))
-            self.required.append(required)
-            self.compared.append(compared)
-
-
-def _readable_combo(hole: str) -> int:
-    try:
-        return _combo(hole)
-    except ValueError:
-        return -1
-
-
-def _readable_board(board: str) -> int:
-    try:
-        return _board_asked(board)
-    except ValueError:
-        return 0
 
 
 @dataclass(frozen=True)
@@ -521,14 +278,14 @@ def _shares(rows: Sequence[Sequence[float]], facing: Bools, all_in: Bools) -> _S
     all_in = all_in & (sizes > 1 + facing)
     ends = starts + sizes - 1
     mass = np.zeros((5, len(rows)))
-    mass[_CHECK] = np.where(facing, 0.0, values[starts])
-    mass[_FOLD] = np.where(facing, values[starts], 0.0)
-    mass[_CALL, can_call] = values[starts[can_call] + 1]
-    mass[_ALL_IN, all_in] = values[ends[all_in]]
+    mass[CHECK] = np.where(facing, 0.0, values[starts])
+    mass[FOLD] = np.where(facing, values[starts], 0.0)
+    mass[CALL, can_call] = values[starts[can_call] + 1]
+    mass[ALL_IN, all_in] = values[ends[all_in]]
     values[starts] = 0.0
     values[starts[can_call] + 1] = 0.0
     values[ends[all_in]] = 0.0
-    mass[_RAISE] = np.add.reduceat(values, starts)
+    mass[RAISE] = np.add.reduceat(values, starts)
     offered = np.stack([~facing, can_call, sizes > 1 + facing + all_in, all_in, facing])
     return _Shares(mass, offered)
 
@@ -543,7 +300,7 @@ class _Arrival:
     known: Bools
 
 
-def _walk(table: _Table, node: NDArray[np.intp], combo: NDArray[np.intp], shares: _Shares) -> _Arrival:
+def _walk(table: HistoryTable, node: NDArray[np.intp], combo: NDArray[np.intp], shares: _Shares) -> _Arrival:
     """Walk every line for every combo, from the hero's first decisions on.
 
     Rows are sorted by node and combo, so that a combo's row at an earlier node is found by bisection.
@@ -561,7 +318,7 @@ def _walk(table: _Table, node: NDArray[np.intp], combo: NDArray[np.intp], shares
     start = depth[node] == 0
     to_street, within, block, known = np.ones(count), np.ones(count), np.zeros(count, np.int8), start
     for level in range(1, int(depth.max(initial=0)) + 1):
-        edges = [(n, p) for n in np.flatnonzero(depth == level).tolist() for p in _parents(table, n)]
+        edges = [(n, p) for n in np.flatnonzero(depth == level).tolist() for p in table.parents(n)]
         if not edges:
             continue
         child_node, parent_node = np.array(edges).T
@@ -575,10 +332,10 @@ def _walk(table: _Table, node: NDArray[np.intp], combo: NDArray[np.intp], shares
         row, parent, here = row[found], parent[found], here[found]
         played = shares.mass[kind[here], parent]
         blocked = dominant_blocks(
-            shares.mass[_FOLD, parent],
-            shares.mass[_ALL_IN, parent],
-            shares.mass[_CHECK, parent],
-            shares.mass[_CALL, parent],
+            shares.mass[FOLD, parent],
+            shares.mass[ALL_IN, parent],
+            shares.mass[CHECK, parent],
+            shares.mass[CALL, parent],
             against_check=against_check[here],
             against_call=against_call[here],
         )
@@ -595,16 +352,7 @@ def _walk(table: _Table, node: NDArray[np.intp], combo: NDArray[np.intp], shares
     return _Arrival(to_street, within, block, known)
 
 
-def _parents(table: _Table, number: int) -> list[int]:
-    """Nodes of the hero's previous decision: one on this street, one per possible board on an earlier one."""
-    node = table.nodes[number]
-    size = _FLOP_CARDS + node.street - node.spot.back
-    boards = _sub_boards(node.mask, size) if node.spot.back else (node.mask,)
-    places = [(board, node.spot.origin) for board in boards]
-    return [table.node_at[place] for place in places if place in table.node_at]
-
-
-def _reasons(table: _Table, weights: Floats, rule: str) -> list[int]:
+def _reasons(table: HistoryTable, weights: Floats, rule: str) -> list[int]:
     """Code of the reason of every row of the table, in its order."""
     if not table.rows:
         return []

@@ -183,7 +183,7 @@ def test_lines_of_one_pot_type_are_asked_in_their_own_chips() -> None:
     tree = blueprint.game.tree
     assert [tree.lines[node] for node in blueprint.pots.templates] == ["cx/", "cb200c/"]
     queries = BlueprintQueries(blueprint)
-    with pytest.raises(ValueError, match="'b200' is not possible after b250c/x; accepted: x b250$"):
+    with pytest.raises(ValueError, match=r"'b200' is not possible after b250c/x; accepted: x b250$"):
         queries.opponent_reach("b250c/xb200", RIVER[:3])
 
     for player in range(2):
