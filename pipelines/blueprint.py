@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import hydra
@@ -26,6 +26,7 @@ from pipelines.composition import (
     split_flags,
 )
 from pipelines.engine import Planner, Ref, Runner, Stages, make_store
+from pipelines.estimates import core_seconds
 from pipelines.progress import Reporter, duration, size
 from pipelines.revision import git_revision
 from pipelines.schema import Config
@@ -40,7 +41,6 @@ def pipeline(config: Config, run: Stages) -> Ref:
         flops.compute,
         flops.FlopsConfig(),
         {},
-        core_seconds=flops.CORE_SECONDS,
         figures=flops.figures,
     )
     equity = run.stage(
@@ -48,7 +48,6 @@ def pipeline(config: Config, run: Stages) -> Ref:
         preflop_equity.compute,
         preflop_equity.PreflopEquityConfig(),
         {},
-        core_seconds=preflop_equity.CORE_SECONDS,
         figures=preflop_equity.figures,
     )
     boards = run.stage(
@@ -61,7 +60,6 @@ def pipeline(config: Config, run: Stages) -> Ref:
             config.seed,
         ),
         {"flops": cards},
-        core_seconds=textures.CORE_SECONDS,
         figures=textures.figures,
     )
     hands = run.stage(
@@ -78,7 +76,6 @@ def pipeline(config: Config, run: Stages) -> Ref:
             seed=config.seed,
         ),
         {"textures": boards},
-        core_seconds=buckets.core_seconds(config.abstraction),
         figures=buckets.figures,
     )
     pairs = run.stage(
@@ -86,7 +83,6 @@ def pipeline(config: Config, run: Stages) -> Ref:
         bucket_equity.compute,
         bucket_equity.BucketEquityConfig(),
         {"textures": boards, "buckets": hands},
-        core_seconds=bucket_equity.core_seconds(config.abstraction),
         figures=bucket_equity.figures,
     )
     game = {"textures": boards, "buckets": hands, "bucket_equity": pairs, "preflop_equity": equity}
@@ -121,7 +117,6 @@ def pipeline(config: Config, run: Stages) -> Ref:
         export.compute,
         export.ExportConfig(reach_rule=config.evaluate.reach_rule),
         game | {"lcfr": start, "dcfr": finish, "evaluate": measured},
-        core_seconds=export.CORE_SECONDS,
         figures=export.figures,
     )
 
@@ -138,7 +133,9 @@ def run_pipeline(config: Config) -> Path | None:
     """Plan, run what is missing, record it; return the folder of the exported bundle (None: plan only)."""
     reporter = Reporter()
     store = BundleStore(config.store.root)
-    planner = Planner(store, config.cluster.num_cpus or os.cpu_count() or 1)
+    planner = Planner(
+        store, config.cluster.num_cpus or os.cpu_count() or 1, partial(core_seconds, config=config)
+    )
     pipeline(config, planner)
     reporter.plan(planner.rows)
     if config.plan:

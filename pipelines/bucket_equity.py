@@ -19,7 +19,6 @@ from pipelines.textures import read_textures
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from pipelines.schema import Abstraction
 
 _ROWS_PER_TASK = {3: 16, 4: 256, 5: 8192}
 
@@ -97,11 +96,6 @@ def _monotone(equity: NDArray[np.float64], weight: NDArray[np.int64]) -> float:
         ranks = np.argsort(np.argsort(mean, kind="stable"), kind="stable")
         correlations.append(np.corrcoef(ranks, np.arange(len(ranks)))[0, 1] if len(ranks) > 1 else 1.0)
     return float(np.mean(correlations))
-
-
-def core_seconds(abstraction: Abstraction) -> float:
-    """Rough cost: hand against hand over all runouts of all flops and turns, and all rivers."""
-    return 20.0 if abstraction.boards == "medoids" else 200.0
 
 
 def figures(bundle: Bundle) -> dict[str, Figure]:

@@ -52,8 +52,6 @@ from pipelines.textures import read_textures
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from pipelines.schema import Abstraction
-
 
 _BOARDS_PER_TASK = {3: 32, 4: 256, 5: 1024}
 
@@ -251,14 +249,6 @@ def _centroid_rows(
 def _columns(rows: list[dict[str, object]]) -> dict[str, pa.Array]:
     table = pa.Table.from_pylist(rows)
     return {name: table.column(name).combine_chunks() for name in table.column_names}
-
-
-def core_seconds(abstraction: Abstraction) -> float:
-    """Rough cost: the features of all boards twice, clustering and assignment by the number of buckets."""
-    if abstraction.boards == "medoids":
-        return 20.0
-    sizes = (abstraction.buckets.flop, abstraction.buckets.turn, abstraction.buckets.river)
-    return 100.0 + 0.15 * sum(sizes)
 
 
 def figures(bundle: Bundle) -> dict[str, Figure]:

@@ -121,7 +121,6 @@ class Stages(Protocol):
         config: Any,
         inputs: Mapping[str, Ref],
         *,
-        core_seconds: float | None = None,
         figures: Figures | None = None,
     ) -> Ref:
         """Declare the next stage.
@@ -132,7 +131,6 @@ class Stages(Protocol):
         compute : `(config, inputs, run) -> Output`, a pure function of its first two arguments.
         config : a frozen dataclass with all that the result depends on besides the inputs.
         inputs : results of earlier stages.
-        core_seconds : rough cost on one core, used for the estimate until a run has been timed.
         figures : pictures of the finished bundle, for the tracker.
         """
         ...
@@ -187,12 +185,18 @@ class Costs:
 
 
 class Planner:
-    """Works out keys and costs, and computes nothing."""
+    """Works out keys and costs, and computes nothing.
 
-    def __init__(self, store: BundleStore, num_cpus: int) -> None:
+    `estimate` says by a stage's name what it may cost, in core-seconds, until it has been timed.
+    """
+
+    def __init__(
+        self, store: BundleStore, num_cpus: int, estimate: Callable[[str], float | None] = lambda _: None
+    ) -> None:
         self.rows: list[PlanRow] = []
         self._store = store
         self._num_cpus = num_cpus
+        self._estimate = estimate
         self._costs = Costs(store.root)
 
     def stage(
@@ -202,13 +206,12 @@ class Planner:
         config: Any,
         inputs: Mapping[str, Ref],
         *,
-        core_seconds: float | None = None,
         figures: Figures | None = None,  # noqa: ARG002
     ) -> Ref:
         """See `Stages.stage`."""
         ref, _, _ = _address(name, compute, config, inputs)
         measured = self._costs.expected(ref)
-        cost = measured if measured is not None else core_seconds
+        cost = measured if measured is not None else self._estimate(name)
         self.rows.append(
             PlanRow(
                 stage=name,
@@ -250,7 +253,6 @@ class Runner:
         config: Any,
         inputs: Mapping[str, Ref],
         *,
-        core_seconds: float | None = None,  # noqa: ARG002
         figures: Figures | None = None,
     ) -> Ref:
         """See `Stages.stage`."""

@@ -25,7 +25,6 @@ from solver.preflop import PreflopStrategy
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CORE_SECONDS = 20.0
 #: Figures of stage `evaluate` that travel with the blueprint.
 EVALUATED = ("exploitability_raw", "exploitability_cleaned", "boards", "ev_sb", "ev_bb")
 #: Tables that are taken over as they are, by the stage that made them.

@@ -19,8 +19,6 @@ from pipelines.engine import Inputs, Output, StageRun
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CORE_SECONDS = 6.0
-
 
 @dataclass(frozen=True)
 class FlopsConfig:

@@ -17,7 +17,6 @@ from pipelines.rivers import Bounds, board_chunks
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CORE_SECONDS = 20.0
 _RIVERS_PER_TASK = 8192
 
 

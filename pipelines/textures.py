@@ -19,7 +19,6 @@ from pipelines.rivers import Bounds, board_chunks, river_counts
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CORE_SECONDS = 40.0
 _FLOPS_PER_TASK = 32
 
 

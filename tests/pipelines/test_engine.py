@@ -74,7 +74,7 @@ def total(config: Config, inputs: Inputs, run: StageRun) -> Output:
 
 
 def two_stages(run: Any, config: Config) -> Ref:
-    first = run.stage("numbers", numbers, config, {}, core_seconds=5.0)
+    first = run.stage("numbers", numbers, config, {})
     return run.stage("total", total, Config(), {"numbers": first})
 
 
@@ -103,7 +103,7 @@ def test_a_pipeline_runs_once_and_is_cached_after(tmp_path: Path) -> None:
 
 def test_a_planner_knows_keys_and_state_without_computing(tmp_path: Path) -> None:
     config = Config(log=str(tmp_path / "log"))
-    planner = Planner(BundleStore(tmp_path / "store"), num_cpus=2)
+    planner = Planner(BundleStore(tmp_path / "store"), num_cpus=2, estimate={"numbers": 5.0}.get)
     planned = two_stages(planner, config)
     assert [(row.stage, row.cached, row.seconds) for row in planner.rows] == [
         ("numbers", False, 2.5),
@@ -183,7 +183,7 @@ def test_two_processes_at_once_compute_a_stage_once(tmp_path: Path) -> None:
 def test_estimates_come_from_the_last_measured_run(tmp_path: Path) -> None:
     first, _ = runner(tmp_path)
     two_stages(first, Config(seconds=0.3))
-    planner = Planner(BundleStore(tmp_path), num_cpus=1)
+    planner = Planner(BundleStore(tmp_path), num_cpus=1, estimate=lambda _: 5.0)
     two_stages(planner, Config(seconds=0.3))
     assert planner.rows[0].seconds is not None
     assert 0.3 <= planner.rows[0].seconds < 5.0
