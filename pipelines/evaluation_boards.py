@@ -1,11 +1,11 @@
 """Boards over which blueprints are evaluated, and the evaluation of a blueprint spread over the cluster.
 
-A tier is a fixed stratified sample of real boards: flops of the textures by weight, and for each a few
-turns with a few rivers each. Everything is dealt from fixed seeds, so that all runs with the same textures
-are measured on the same boards. The best responder of a tier plays the game that deals only these boards:
-on the flop it may foresee which turns can come, on the turn which rivers. With few run-outs it therefore
-wins more than against the same blueprint in hold'em, and a tier is to be compared with itself only. The
-medoid game has no such surplus: its few boards are the game.
+A tier is a fixed stratified sample of real boards: the flops of `pipelines.tier_flops`, and for each a few
+turns with a few rivers each, dealt from fixed seeds. All runs are measured on the same boards, whatever their
+textures. The best responder of a tier plays the game that deals only these boards: on the flop it may foresee
+which turns can come, on the turn which rivers. With few run-outs it therefore wins more than against the same
+blueprint in hold'em, and a tier is to be compared with itself only. The medoid game has no such surplus: its
+few boards are the game.
 
 How much more: one blueprint of the 100 bb game, early in training, measured on 12 flops with n turns of n rivers:
 
@@ -23,8 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.buckets import BucketSource
-from abstractions.isomorphism import canonical_boards
+from abstractions.cards import parse_board
+from abstractions.isomorphism import board_index
 from abstractions.textures import Textures, medoid_boards
+from pipelines import tier_flops
 from pipelines.cluster import Cluster, unlocked
 from pipelines.hosts import BatchBuckets, street_buckets
 from solver.blueprint_evaluation import (
@@ -52,49 +54,45 @@ class Tier:
     Attributes
     ----------
     flops
-        Flops in all; every texture has at least one when they are at least as many as the textures.
+        The flops, suits as in `canonical_boards`.
     turns, rivers
         Turn cards of each flop, river cards of each turn.
     """
 
-    flops: int
+    flops: Sequence[str]
     turns: int
     rivers: int
 
     @property
     def boards(self) -> int:
         """Full boards of the tier."""
-        return self.flops * self.turns * self.rivers
+        return len(self.flops) * self.turns * self.rivers
 
 
-TIERS = {"small": Tier(24, 5, 5), "full": Tier(48, 8, 8), "huge": Tier(200, 14, 14)}
+TIERS = {
+    "small": Tier(tier_flops.SMALL.split(), 5, 5),
+    "full": Tier(tier_flops.FULL.split(), 8, 8),
+    "huge": Tier(tier_flops.HUGE.split(), 14, 14),
+}
 
 Boards = tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.int16]]
 
 
 def tier_boards(textures: Textures, tier: Tier) -> Boards:
-    """Boards, weights and textures of a tier.
-
-    Flops are a systematic sample by weight in order of texture: each has the same weight, and each texture
-    its share of them up to rounding.
-    """
-    flops = canonical_boards(3)
-    order = np.argsort(textures.texture_of_flop, kind="stable")
-    cumulated = np.cumsum(flops.weights[order].astype(np.float64))
-    rng = np.random.default_rng(np.random.SeedSequence(_SEED, spawn_key=(tier.flops,)))
-    points = (np.arange(tier.flops) + rng.random()) / tier.flops * cumulated[-1]
-    chosen = order[np.minimum(np.searchsorted(cumulated, points, side="right"), len(order) - 1)]
+    """Boards of a tier, their weights (all alike) and their textures."""
+    flops = np.stack([parse_board(flop) for flop in tier.flops])
+    numbers, _ = board_index(flops)
     boards = np.empty((tier.boards, 5), dtype=np.uint8)
     row = 0
-    # A flop that is drawn twice gets run-outs of its own each time.
-    for number, flop in enumerate(chosen):
-        deck = np.random.default_rng(np.random.SeedSequence(_SEED, spawn_key=(int(flop), number)))
-        rest = np.setdiff1d(np.arange(52), flops.boards[flop])
+    # A flop that is listed twice gets run-outs of its own each time.
+    for position, (number, flop) in enumerate(zip(numbers, flops)):
+        deck = np.random.default_rng(np.random.SeedSequence(_SEED, spawn_key=(int(number), position)))
+        rest = np.setdiff1d(np.arange(52), flop)
         for turn in deck.choice(rest, tier.turns, replace=False):
             for river in deck.choice(rest[rest != turn], tier.rivers, replace=False):
-                boards[row] = [*flops.boards[flop], turn, river]
+                boards[row] = [*flop, turn, river]
                 row += 1
-    owners = np.repeat(textures.texture_of_flop[chosen], tier.turns * tier.rivers)
+    owners = np.repeat(textures.texture_of_flop[numbers], tier.turns * tier.rivers)
     # Deals keep their suits: were turns renamed to the first suit that fits, the responder would know it.
     distinct, first, counts = np.unique(boards, axis=0, return_index=True, return_counts=True)
     return distinct, counts.astype(np.float64), owners[first].astype(np.int16)

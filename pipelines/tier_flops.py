@@ -1,0 +1,37 @@
+"""The flops on which blueprints are evaluated, the same whatever a run's textures are.
+
+A systematic sample of all flops by weight (how often each is dealt), once for each tier, in the order of the
+200 textures of preset `standard`: each texture has its share up to rounding. Written down so that runs with
+other textures are measured on the same boards and can be compared.
+"""
+
+from __future__ import annotations
+
+SMALL = """
+    2d5h6s 6d6h7s 2s6h8s 2d4h9s 6d7h9s 2d5hTs 4h6hTs 4h9sTs 9dJhJs 6h9sJs 2s7sJs 2d9hQs 5hTsQs 4h5sQs 5d7hKs
+    3d7hKs 5dKhKs 5h5sKs 7hQhKs 5h7sAs 2dKhAs TdKhAs 5h9sAs KsAhAs
+"""
+
+FULL = """
+    3d3h5s 2s3h6s 3h6h7s 4s6h7s 2d6h8s 2h3h8s 2s5s8s 4s7h9s 3d8h9s 2h7s9s 3d5hTs 4s8hTs 7d7hTs 3h7hTs 6s7s9s
+    4d6hJs 3d7hJs 2h3hJs 2s9hJs 2s3sJs 9h9sJs 6h7sQs 7d9hQs 5dJhQs 4sThQs 9dThQs 4s5sQs 7s8hQs 2d3hKs 4d4hKs
+    5dThKs 5s8hKs 8dQhKs 2sThKs 5sQhKs 3h5sKs 2sJsKs 2d5hAs 6d8hAs 3dJhAs 6dThAs 7dJhAs 9sQhAs 8hJsAs 5h9hAs
+    6s7hAs 2hQsAs 9sQsAs
+"""
+
+HUGE = """
+    2h2s3s 3d4h4s 3s4h4s 2h4s5s 3h3s5s 2d5h6s 3s5h6s 4d6h6s 2h4s6s 4h4s6s 2d5h7s 4d6h7s 3s6h7s 3d6h7s 2h4h7s
+    2h5s7s 5s6h7s 6s7h7s 2d7h8s 2d4h8s 3d6h8s 2h5h8s 3s6h8s 5d7h8s 6d8h8s 2h7s8s 2h2s8s 4h7s8s 7s8h8s 5s7h8s
+    2d4h9s 3d7h9s 2s4h9s 2d2h9s 4d6h9s 3s5h9s 4h6s9s 5d6h9s 5s8h9s 5d5h9s 2h8h9s 3h8s9s 6h8h9s 4s5s9s 8h8s9s
+    3d5hTs 4d5hJs 2d6hTs 6d8hTs 2s9hTs 6h9hTs 3d8hTs 3d9hTs 8d9hTs 9d9h9s 4h6hTs 4h5sTs 5sThTs 2s5hTs 3h7sTs
+    3s9sTs 7h8sTs 3h8hTs 5s9hTs 8h8sTs 2d5hJs 5d6hJs 6d6hJs 3d9hJs 4dThJs 3d7hJs 5d9hJs 7d9hJs 2dThTs 8dJhJs
+    2s3hJs 5s7hJs 2h9hJs 6hThJs 5sThJs 6h9sJs 5h8hJs 3h7sJs 3h4hJs 4h5sJs 3h3sJs 7sThJs 7sJhJs 9sThJs 2h4hQs
+    3s6hQs 3d4hQs 2d2hQs 2d5hQs 3d7hQs 7d9hQs 6d8hQs 4d9hQs 6dThQs 4dJhQs 8dQhQs 5h9hQs 3hJhQs 3sJhQs 2h8sQs
+    5hTsQs 8sThQs 8dThQs TdJhQs 4dQhQs 3h3sQs 5sQhQs 6s8sQs 4s5hQs 4h8hQs 5s8hQs 5h8sQs 8sQhQs ThJhQs 7s9sQs
+    2d3hKs 3d5hKs 2h3hKs 2h3sKs 3d3hKs 5d6hKs 7d8hKs 2d9hKs 3dThKs 8dThKs 3d7hKs 6d9hKs 6h9hKs 5h8sKs QdQhKs
+    8dJhKs 5dQhKs 9dQhKs 2dKhKs 2s7hKs 2hThKs 3sThKs 2hTsKs 2hJhKs 5hQhKs 5sQhKs 4hQsKs 8h8sKs 3h4hKs 4s6hKs
+    6sAhAs 6s8hKs 9hQhKs 7s9sKs 9sKhKs 7hQhKs ThQhKs 2d3hAs 4d5hAs 5d8hAs 6d6hAs 2d8hAs 5d9hAs 4h6sAs 4d9hAs
+    3dThAs 4dJhAs 8h9hAs 3sThAs 7h9sAs 6dThAs 3dQhAs 3dKhAs TdThAs 6dJhAs 7dQhAs 8dKhAs 9hQhAs 7sKhAs 9hQsAs
+    TdKhAs 3hKhAs 8sJhAs TsKhAs 5dAhAs 2s4hAs 2h6hAs 2s8hAs 4h8sAs 4sAhAs 4h7hAs 6h7sAs 7hThAs 4hQhAs 6s9hAs
+    2hQsAs TsAhAs 4s9sAs ThJhAs 9sJsAs
+"""
