@@ -14,7 +14,6 @@ import numpy as np
 from artifacts.array_pack import pack_arrays, unpack_arrays
 from artifacts.bundle import Bundle
 from pipelines.engine import Inputs, Output, StageRun
-from pipelines.evaluation_boards import exploitability
 from pipelines.hosts import Arrays
 from pipelines.lcfr import read_state
 from pipelines.trace import trace_figure, trace_metrics, trace_table
@@ -73,8 +72,7 @@ def compute(config: DcfrConfig, inputs: Inputs, run: StageRun) -> Output:
         trainer = trained.trainer
         metrics = trace_metrics(trained.trace)
         if config.phase.iterations > 0:
-            current = trainer.blueprint("regret")
-            metrics["exploitability_current"] = exploitability(current, setup.boards, trained.cluster)
+            metrics["exploitability_current"] = trainer.exploitability(setup.flops, "regret")
             trained.go_to_best()
         rows = trainer.fleet.rows("average", trainer.epoch)
         strategy: Arrays = {

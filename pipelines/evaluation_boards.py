@@ -29,18 +29,19 @@ from abstractions.textures import Textures, medoid_boards
 from pipelines import tier_flops
 from pipelines.cluster import Cluster, unlocked
 from pipelines.hosts import BatchBuckets, street_buckets
+from solver import blueprint_evaluation
 from solver.blueprint_evaluation import (
-    RESPONSES,
     Blueprint,
     BlueprintValue,
     Evaluation,
     FlopBoards,
     FlopEvaluator,
+    Response,
+    exploitability_responses,
     group_boards,
 )
 from solver.blueprint_tables import TableLayout
 from solver.pot_types import PotTypes
-from solver.preflop import NUM_DEALS
 from solver.trunk import Floats
 
 _SEED = 7_041_776
@@ -106,10 +107,9 @@ class EvaluationBoards:
     buckets: tuple[NDArray[np.uint16], ...]
 
     @classmethod
-    def build(cls, boards: Boards, source: BucketSource) -> EvaluationBoards:
-        """Group boards by flop and look up their buckets."""
-        flops = tuple(group_boards(*boards))
-        return cls(flops, tuple(street_buckets(source, flop.boards) for flop in flops))
+    def build(cls, flops: Sequence[FlopBoards], source: BucketSource) -> EvaluationBoards:
+        """Look up the buckets of boards."""
+        return cls(tuple(flops), tuple(street_buckets(source, flop.boards) for flop in flops))
 
     @property
     def num_boards(self) -> int:
@@ -117,8 +117,8 @@ class EvaluationBoards:
         return sum(len(flop.boards) for flop in self.flops)
 
 
-def evaluation_boards(name: str, textures: Textures, source: BucketSource, covered: str) -> EvaluationBoards:
-    """The boards of tier `name`, or of the medoid game where the name is ``medoids``.
+def evaluation_flops(name: str, textures: Textures, covered: str) -> list[FlopBoards]:
+    """The boards of tier `name`, or of the medoid game where the name is ``medoids``, by flop.
 
     Parameters
     ----------
@@ -128,9 +128,13 @@ def evaluation_boards(name: str, textures: Textures, source: BucketSource, cover
     if name not in (*TIERS, "medoids"):
         raise ValueError(f"tier {name!r} is unknown; accepted: {', '.join(TIERS)}, medoids")
     if name == "medoids" or covered == "medoids":
-        boards, weights, owners = medoid_boards(textures)
-        return EvaluationBoards.build((boards, weights.astype(np.float64), owners), source)
-    return EvaluationBoards.build(tier_boards(textures, TIERS[name]), source)
+        return group_boards(*medoid_boards(textures))
+    return group_boards(*tier_boards(textures, TIERS[name]))
+
+
+def evaluation_boards(name: str, textures: Textures, source: BucketSource, covered: str) -> EvaluationBoards:
+    """`evaluation_flops` with their buckets."""
+    return EvaluationBoards.build(evaluation_flops(name, textures, covered), source)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +145,7 @@ class _Postflop:
     pots: PotTypes
     table: NDArray[np.float32]
     reach: tuple[Floats, Floats]
-    responses: tuple[tuple[bool, bool, bool], ...]
+    responses: tuple[Response, ...]
 
 
 _Flops = Sequence[tuple[FlopBoards, NDArray[np.uint16]]]
@@ -158,15 +162,7 @@ def _flop_values(flops: _Flops, shared: _Postflop) -> Floats:
     for flop, buckets in flops:
         here = FlopBoards(flop.boards.copy(), flop.weights.copy(), flop.texture)
         bucketing.load(here.boards, np.full(len(here.boards), here.texture), buckets)
-        values.append(
-            [
-                [
-                    evaluator.class_values(table, here, reach[1 - seat], seat, best)
-                    for best in shared.responses
-                ]
-                for seat in range(2)
-            ]
-        )
+        values.append(evaluator.flop_values(table, here, reach, shared.responses))
     return np.array(values)
 
 
@@ -195,21 +191,14 @@ def evaluate_blueprint(
 
 
 def exploitability(blueprint: Blueprint, boards: EvaluationBoards, cluster: Cluster) -> float:
-    """Exploitability of a blueprint over boards in mbb/hand, as cheaply as possible.
-
-    Without rake the players win nothing from each other on balance, so that the best responses tell all.
-    """
-    game = blueprint.game
-    if game.preflop.config.rake > 0:
-        return evaluate_blueprint(blueprint, boards, cluster).exploitability
-    values = _line_values(blueprint, RESPONSES[-1:], boards, cluster)
-    won = [game.values(blueprint.preflop, seat, values[seat, 0], best=True)[0].sum() for seat in range(2)]
-    return float(won[0] + won[1]) / 2 * 1000 / game.preflop.config.big_blind / NUM_DEALS
+    """Exploitability of a blueprint over boards in mbb/hand, as cheaply as possible."""
+    values = _line_values(blueprint, exploitability_responses(blueprint.game), boards, cluster)
+    return blueprint_evaluation.exploitability(blueprint.game, blueprint.preflop, values)
 
 
 def _line_values(
     blueprint: Blueprint,
-    responses: tuple[tuple[bool, bool, bool], ...],
+    responses: tuple[Response, ...],
     boards: EvaluationBoards,
     cluster: Cluster,
     progress: Progress | None = None,

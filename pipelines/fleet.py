@@ -7,7 +7,7 @@ many hosts there are changes nothing in the result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.buckets import BucketSource
-from pipelines.cluster import Cluster, Item, RayCluster, Result
+from pipelines.cluster import Cluster, RayCluster
 from pipelines.hosts import Arrays, Hosts, InProcessHosts, Postflop, RayHosts, RowsByKey, street_buckets
 from solver.blueprint_boards import BoardBatch
-from solver.blueprint_trainer import Answer, ShardSpec
+from solver.blueprint_evaluation import FlopBoards, Response
+from solver.blueprint_trainer import Answer, ShardSpec, owned
 from solver.schedules import Schedule
 
 
@@ -42,7 +43,7 @@ class Traffic:
 
 
 class HostFleet:
-    """The trainer's `Fleet` on hosts, and a `Cluster` of these hosts for the work between sweeps.
+    """The trainer's `Fleet` on hosts.
 
     Parameters
     ----------
@@ -70,17 +71,6 @@ class HostFleet:
         self._batch: BoardBatch | None = None
         self._prepared: list[tuple[BoardBatch, NDArray[np.uint16]]] = []
 
-    @property
-    def num_cpus(self) -> int:
-        """See `Cluster`: a host keeps one core busy."""
-        return len(self.specs)
-
-    def stream(
-        self, function: Callable[..., Result], items: Sequence[Item], *, shared: Any = None
-    ) -> Iterator[tuple[int, Result]]:
-        """See `Cluster.stream`."""
-        return self.hosts.stream(function, items, shared)
-
     def prepare(self, batch: BoardBatch) -> None:
         """See `Fleet.prepare`: look up the buckets."""
         # The batch before may not have been sent yet.
@@ -101,12 +91,7 @@ class HostFleet:
         """See `Fleet.sweep`."""
         news = batch is not self._batch
         buckets = self._buckets(batch) if news else None
-        swept = [
-            np.ones(len(batch), dtype=np.bool_)
-            if spec.textures is None
-            else np.isin(batch.textures, spec.textures)
-            for spec in self.specs
-        ]
+        swept = [owned(batch.textures, spec.textures) for spec in self.specs]
         arguments: list[tuple[Any, ...] | None] = []
         for lines, mine in zip(self._lines, swept):
             if not mine.any():
@@ -117,11 +102,37 @@ class HostFleet:
         values = self.hosts.call("sweep", arguments)
         self._batch = batch
         self._count(news, arguments, values)
+        return self._answers(swept, values)
+
+    def _answers(
+        self, taken: Sequence[NDArray[np.bool_]], values: Sequence[NDArray[np.float64] | None]
+    ) -> list[Answer]:
+        """What the hosts that were asked said, each with its lines and the boards it took."""
         return [
             (lines, mine, value)
-            for lines, mine, value in zip(self._lines, swept, values)
+            for lines, mine, value in zip(self._lines, taken, values)
             if value is not None
         ]
+
+    def flop_values(
+        self,
+        table: str,
+        epoch: int,
+        flops: Sequence[FlopBoards],
+        reach: Sequence[NDArray],
+        responses: Sequence[Response],
+    ) -> list[Answer]:
+        """See `Fleet.flop_values`."""
+        taken = [owned([flop.texture for flop in flops], spec.textures) for spec in self.specs]
+        arguments: list[tuple[Any, ...] | None] = []
+        for mine in taken:
+            given = [flop for flop, wanted in zip(flops, mine) if wanted]
+            if not given:
+                arguments.append(None)
+                continue
+            buckets = street_buckets(self._source, np.concatenate([flop.boards for flop in given]))
+            arguments.append((table, epoch, given, buckets, reach, responses))
+        return self._answers(taken, self.hosts.call("flop_values", arguments))
 
     def _buckets(self, batch: BoardBatch) -> NDArray[np.uint16]:
         for prepared, buckets in self._prepared:

@@ -1,13 +1,12 @@
 """Hosts of the blueprint trainer's shards: one Ray actor per core, or one object in this process.
 
-A host has its tables and the buckets of the boards it sweeps; what it is sent and what it answers is in
-`pipelines.fleet`. Between sweeps it does other work that is spread, such as measurements, so that no workers have to
-wait beside the hosts.
+A host has its tables and the buckets of the boards it sweeps or is measured on; what it is sent and what it answers
+is in `pipelines.fleet`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -17,8 +16,8 @@ from numpy.typing import NDArray
 
 from abstractions.buckets import BucketSource, board_buckets
 from abstractions.cards import NUM_CLASSES
-from pipelines.cluster import InProcess, Item, Result
 from solver.blueprint_boards import STREET_CARDS, BoardBatch
+from solver.blueprint_evaluation import FlopBoards, Response
 from solver.blueprint_trainer import LocalFleet, ShardSpec
 from solver.pot_types import PotTypes
 from solver.public_tree import PublicTree
@@ -139,9 +138,22 @@ class ShardHost:
         """Continue from a saved state that has this shard's tables."""
         self._fleet.restore(state)
 
-    def work(self, function: Callable[..., Result], item: Item, *shared: Any) -> Result:
-        """`function(item, *shared)`, which has nothing to do with the shard."""
-        return function(item, *shared)
+    def flop_values(
+        self,
+        table: str,
+        epoch: int,
+        flops: Sequence[FlopBoards],
+        buckets: NDArray[np.uint16],
+        reach: Sequence[NDArray],
+        responses: Sequence[Response],
+    ) -> NDArray[np.float64]:
+        """See `Shard.flop_values`; `buckets` are the `street_buckets` of the boards of all flops."""
+        # What Ray delivers is read-only, for which the kernels would be compiled once more.
+        here = [FlopBoards(flop.boards.copy(), flop.weights.copy(), flop.texture) for flop in flops]
+        boards = np.concatenate([flop.boards for flop in here])
+        textures = np.repeat([flop.texture for flop in here], [len(flop.boards) for flop in here])
+        self._bucketing.load(boards, textures, buckets)
+        return self._shard.flop_values(table, epoch, here, reach, responses)
 
 
 class Hosts(Protocol):
@@ -149,12 +161,6 @@ class Hosts(Protocol):
 
     def call(self, method: str, arguments: Sequence[tuple[Any, ...] | None]) -> list[Any]:
         """Call a method of every host with its arguments (None: leave the host alone), all at a time."""
-        ...
-
-    def stream(
-        self, function: Callable[..., Result], items: Sequence[Item], shared: Any
-    ) -> Iterator[tuple[int, Result]]:
-        """See `pipelines.cluster.Cluster.stream`."""
         ...
 
     def close(self) -> None:
@@ -175,12 +181,6 @@ class InProcessHosts:
             for host, given in zip(self._hosts, arguments)
         ]
 
-    def stream(
-        self, function: Callable[..., Result], items: Sequence[Item], shared: Any
-    ) -> Iterator[tuple[int, Result]]:
-        """See `Hosts.stream`."""
-        return InProcess().stream(function, items, shared=shared)
-
     def close(self) -> None:
         """See `Hosts.close`."""
         self._hosts = []
@@ -193,8 +193,7 @@ class RayHosts:
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        # Ray's default for actors: a core to be placed, none to run. So tasks find room beside hosts that wait
-        # (measurements, where there are more cores than hosts), and a cluster that lost a node can still hold
+        # Ray's default for actors: a core to be placed, none to run. So a cluster that lost a node can still hold
         # all hosts. As they hold no core, Ray's own strategies may pile them up on one node: places are given out here.
         host = ray.remote(ShardHost)
         shared = ray.put(postflop)
@@ -220,31 +219,6 @@ class RayHosts:
         with _losses_raised():
             results = dict(zip(under_way, ray.get(list(under_way.values()))))
         return [results.get(k) for k in range(len(self.actors))]
-
-    def stream(
-        self, function: Callable[..., Result], items: Sequence[Item], shared: Any
-    ) -> Iterator[tuple[int, Result]]:
-        """See `Hosts.stream`."""
-        import ray
-
-        arguments = () if shared is None else (ray.put(shared),)
-        waiting = iter(enumerate(items))
-        under_way: dict[Any, tuple[int, Any]] = {}
-
-        def send(actor: Any) -> None:
-            for position, item in waiting:
-                under_way[actor.work.remote(function, item, *arguments)] = position, actor
-                return
-
-        for actor in self.actors:
-            send(actor)
-        while under_way:
-            (ready,), _ = ray.wait(list(under_way), num_returns=1)
-            position, actor = under_way.pop(ready)
-            send(actor)
-            with _losses_raised():
-                result = ray.get(ready)
-            yield position, result
 
     def close(self) -> None:
         """See `Hosts.close`."""

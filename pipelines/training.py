@@ -21,13 +21,13 @@ from abstractions.textures import Textures, medoid_boards
 from artifacts.bundle import Bundle
 from pipelines.buckets import bucket_counts
 from pipelines.checkpoints import Checkpoint, Checkpoints, Measurement, best_of
-from pipelines.cluster import Cluster
 from pipelines.engine import NO_EFFECT, Inputs, StageRun
-from pipelines.evaluation_boards import EvaluationBoards, evaluation_boards, exploitability
+from pipelines.evaluation_boards import evaluation_flops
 from pipelines.fleet import HostFleet, open_fleet
 from pipelines.hosts import Arrays, BatchBuckets, Postflop, ShardsLostError
 from pipelines.textures import read_textures
 from solver.blueprint_boards import BoardSampler
+from solver.blueprint_evaluation import FlopBoards
 from solver.blueprint_trainer import BlueprintTrainer, Pruning
 from solver.game import GameConfig, StreetSizes
 from solver.pot_types import PotTypes, pot_types
@@ -142,7 +142,7 @@ class Setup:
     postflop: Postflop
     textures: Textures
     buckets: Bundle
-    boards: EvaluationBoards
+    flops: list[FlopBoards]
 
     @classmethod
     def build(cls, config: TrainingConfig, inputs: Inputs) -> Setup:
@@ -156,8 +156,8 @@ class Setup:
             shape = (-1, counts[2], counts[2]) if buckets.config["scope"] == "texture" else (counts[2],) * 2
             equity = np.array(inputs["bucket_equity"]["equity_river"]["equity"]).reshape(shape)
         postflop = Postflop(game.tree, pots, counts, equity)
-        boards = evaluation_boards(config.tier, textures, buckets, buckets.config["boards"])
-        return cls(config, game, pots, postflop, textures, buckets, boards)
+        flops = evaluation_flops(config.tier, textures, buckets.config["boards"])
+        return cls(config, game, pots, postflop, textures, buckets, flops)
 
     def sampler(self, number: int) -> BoardSampler:
         """Boards of a phase; each number has boards of its own."""
@@ -187,10 +187,9 @@ class Setup:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A phase that has ended, its trainer at the last iteration, and where to measure it."""
+    """A phase that has ended, and its trainer at the last iteration."""
 
     trainer: BlueprintTrainer
-    cluster: Cluster
     trace: tuple[Measurement, ...]
     checkpoints: Checkpoints
 
@@ -256,8 +255,6 @@ def _train(
 ) -> Trained:
     config = setup.config
     trainer = setup.trainer(fleet)
-    # The hosts wait while the blueprint is measured, so they do it, unless there are more cores than hosts.
-    cluster: Cluster = fleet if fleet.num_cpus >= run.cluster.num_cpus else run.cluster
     begin(trainer)
     saved = checkpoints.newest()
     trace: tuple[Measurement, ...] = ()
@@ -279,7 +276,7 @@ def _train(
         trainer.run(1)
         due = time.monotonic() - saved_at > 60 * config.checkpoint_minutes
         if trainer.iteration in marks:
-            value = exploitability(trainer.blueprint(), setup.boards, cluster)
+            value = trainer.exploitability(setup.flops)
             trace = (*trace, Measurement(trainer.iteration, value))
             due = True
             pace = (trainer.iteration - first) / (time.monotonic() - began - spent)
@@ -289,7 +286,7 @@ def _train(
             checkpoints.save(Checkpoint(trainer.state(), trace, time.monotonic() - began))
             saved_at = time.monotonic()
         run.progress(trainer.iteration, phase.iterations, _status(trace))
-    return Trained(trainer, cluster, trace, checkpoints)
+    return Trained(trainer, trace, checkpoints)
 
 
 def _ended(config: TrainingConfig, last: Measurement, core_seconds: float) -> bool:

@@ -45,6 +45,17 @@ from solver.preflop import NUM_DEALS
 from solver.simd import WIDTH, fused, load, splat, store
 from solver.trunk import Floats, TrunkGame
 
+#: Whether a responder chooses on flop, turn and river.
+Response = tuple[bool, bool, bool]
+#: What the responder may choose in `Evaluation.flop_values`: nothing after the flop is dealt, the river,
+#: turn and river, and every postflop street.
+RESPONSES: tuple[Response, ...] = (
+    (False, False, False),
+    (False, False, True),
+    (False, True, True),
+    (True, True, True),
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Blueprint:
@@ -203,7 +214,7 @@ class FlopEvaluator:
         self.pots = pots
         self.bucketing = bucketing
         plan = layout.plan
-        self.num_lines = sum(len(members) for members in pots.members)
+        self.lines = tuple(sorted(line for members in pots.members for line in members))
         self.pays = [
             [plan.payoffs(own, pots.round_shares(k)).ravel().astype(dtype) for own in range(2)]
             for k in range(pots.num_rounds)
@@ -224,9 +235,9 @@ class FlopEvaluator:
         flop: FlopBoards,
         reach: NDArray,
         own: int,
-        best: tuple[bool, bool, bool] = (True, True, True),
+        best: Response = (True, True, True),
     ) -> Floats:
-        """Value of each flop line to `own` by combo, ``[line, 1326]``, in chips times opponent reach.
+        """Value of each flop line of `pots` to `own` by combo, ``[line, 1326]``, in chips times opponent reach.
 
         Parameters
         ----------
@@ -235,18 +246,19 @@ class FlopEvaluator:
         flop
             Boards, with their weights.
         reach
-            The opponent's reach of each line, by class ``[line, 169]`` or by combo ``[line, 1326]``.
+            The opponent's reach of each line of the game, by class ``[line, 169]`` or by combo ``[line, 1326]``.
         best
             Whether `own` responds as well as possible on flop, turn and river; where not, it plays the
             strategy.
         """
         deals = self._deal(flop)
-        values = np.zeros((self.num_lines, NUM_COMBOS))
+        values = np.zeros((len(self.lines), NUM_COMBOS))
         for number in range(self.pots.num_rounds):
             lines = np.array(self.pots.round_lines(number))
-            here = np.where((lines >= 0)[:, None], np.asarray(reach)[lines], 0)
+            played = lines >= 0
+            here = np.where(played[:, None], np.asarray(reach)[lines], 0)
             result = self._round_values(table, flop, deals, here, own, best, self.pays[number][own])
-            values[lines[lines >= 0]] = result[lines >= 0]
+            values[np.searchsorted(self.lines, lines[played])] = result[played]
         return values / LIVE_FRACTION
 
     def _deal(self, flop: FlopBoards) -> list[BoardHands]:
@@ -262,7 +274,7 @@ class FlopEvaluator:
         deals: list[BoardHands],
         reach: NDArray,
         own: int,
-        best: tuple[bool, bool, bool],
+        best: Response,
         pays: NDArray[Any],
     ) -> Floats:
         """Values of the plan's lines, given the reach and the payoffs of the lines that play them."""
@@ -311,11 +323,28 @@ class FlopEvaluator:
         flop: FlopBoards,
         reach: NDArray,
         own: int,
-        best: tuple[bool, bool, bool] = (True, True, True),
+        best: Response = (True, True, True),
     ) -> Floats:
         """As `combo_values`, summed over the combos of each class, ``[line, 169]``."""
         values = self.combo_values(table, flop, reach, own, best)
         return np.stack([np.bincount(CLASS_OF_COMBO, row, minlength=NUM_CLASSES) for row in values])
+
+    def flop_values(
+        self, table: NDArray[Any], flop: FlopBoards, reach: Sequence[NDArray], responses: Sequence[Response]
+    ) -> Floats:
+        """`class_values` of both seats for several responses, ``[seat, response, line, 169]``.
+
+        Parameters
+        ----------
+        reach
+            Of each seat.
+        """
+        return np.array(
+            [
+                [self.class_values(table, flop, reach[1 - seat], seat, best) for best in responses]
+                for seat in range(2)
+            ]
+        )
 
 
 def _first_row(lanes: LaneProgram, street: int) -> int:
@@ -325,16 +354,6 @@ def _first_row(lanes: LaneProgram, street: int) -> int:
         return int(lanes.blocks[number]["value"])
     last = lanes.blocks[-1]
     return int(last["value"]) + int(lanes.programs[last["program"]]["value_rows"])
-
-
-#: What the responder may choose in `Evaluation.flop_values`: nothing after the flop is dealt, the river,
-#: turn and river, and every postflop street.
-RESPONSES: tuple[tuple[bool, bool, bool], ...] = (
-    (False, False, False),
-    (False, False, True),
-    (False, True, True),
-    (True, True, True),
-)
 
 
 @dataclass(frozen=True)
@@ -357,7 +376,7 @@ class BlueprintValue:
         Gain on each flop line at the blueprint's own reach, averaged over the seats.
     preflop_values
         Counterfactual value of the blueprint against itself, ``[seat, preflop node, class]``, in chips times
-        deals; empty where expected values were not computed.
+        deals.
     """
 
     exploitability: float
@@ -366,7 +385,7 @@ class BlueprintValue:
     preflop_response: tuple[float, float]
     by_street: dict[str, float]
     by_line: dict[str, float]
-    preflop_values: Floats = field(default_factory=lambda: np.empty(0), compare=False, repr=False)
+    preflop_values: Floats = field(compare=False, repr=False)
 
 
 class Evaluation:
@@ -381,17 +400,11 @@ class Evaluation:
         Strategy to evaluate.
     by_street
         Whether to split the loss after the flop by street, which doubles the work.
-    expected
-        Whether to compute expected values as well; without them, which halves the work, a game without rake
-        still has its exploitability, and what needs them is nan or left out.
     """
 
-    def __init__(self, blueprint: Blueprint, *, by_street: bool = False, expected: bool = True) -> None:
-        if not expected and (by_street or blueprint.game.preflop.config.rake > 0):
-            raise ValueError("expected: values are needed to split the loss by street, and with rake")
+    def __init__(self, blueprint: Blueprint, *, by_street: bool = False) -> None:
         self.blueprint = blueprint
-        self.expected = expected
-        self.responses = RESPONSES if by_street else (RESPONSES[0], RESPONSES[-1])[not expected :]
+        self.responses = RESPONSES if by_street else (RESPONSES[0], RESPONSES[-1])
         self.evaluator = FlopEvaluator(
             blueprint.layout, blueprint.pots, blueprint.bucketing, blueprint.table.dtype
         )
@@ -400,16 +413,7 @@ class Evaluation:
 
     def flop_values(self, flop: FlopBoards) -> Floats:
         """Value of every flop line, ``[seat, response, line, class]``."""
-        table = self.blueprint.table
-        return np.stack(
-            [
-                [
-                    self.evaluator.class_values(table, flop, self.reach[1 - seat], seat, best)
-                    for best in self.responses
-                ]
-                for seat in range(2)
-            ]
-        )
+        return self.evaluator.flop_values(self.blueprint.table, flop, self.reach, self.responses)
 
     def result(self, flop_values: Floats) -> BlueprintValue:
         """Result for the whole game from the sum of `flop_values` over all flops."""
@@ -428,10 +432,6 @@ class Evaluation:
                 best[seat, k] = game.values(blueprint.preflop, seat, values, best=True)[0].sum() * unit
             gain = self.reach[seat] * (flop_values[seat][-1] - flop_values[seat][0])
             lines += 0.5 * unit * gain.sum(axis=1)
-        if not self.expected:
-            unknown = (float("nan"), float("nan"))
-            both = (float(best[0, -1]), float(best[1, -1]))
-            return BlueprintValue(float(best[:, -1].mean()), both, unknown, unknown, {}, {})
         mean = plain.mean(axis=0)
         names = ("river", "turn", "flop") if len(self.responses) == len(RESPONSES) else ("postflop",)
         streets = {name: float(mean[k + 1] - mean[k]) for k, name in enumerate(names)}
@@ -453,3 +453,30 @@ class Evaluation:
         for flop in flops[1:]:
             total = total + self.flop_values(flop)
         return self.result(total)
+
+
+def exploitability_responses(game: TrunkGame) -> tuple[Response, ...]:
+    """The responses that `exploitability` needs the values of.
+
+    Without rake the players win nothing from each other on balance, so that best responses tell all.
+    """
+    return RESPONSES[-1:] if game.preflop.config.rake == 0 else (RESPONSES[0], RESPONSES[-1])
+
+
+def exploitability(game: TrunkGame, preflop: Floats, flop_values: Floats) -> float:
+    """What best responses gain in mbb/hand, averaged over the seats.
+
+    Parameters
+    ----------
+    preflop
+        As in `Blueprint`.
+    flop_values
+        Value of every flop line under `exploitability_responses`, ``[seat, response, line, class]``, summed
+        over all flops.
+    """
+    won = 0.0
+    for seat, values in enumerate(flop_values):
+        won += float(game.values(preflop, seat, values[-1], best=True)[0].sum())
+        if len(values) > 1:
+            won -= float(game.values(preflop, seat, values[0])[0].sum())
+    return won / 2 * 1000 / game.preflop.config.big_blind / NUM_DEALS

@@ -14,9 +14,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from abstractions.cards import NUM_CLASSES
 from solver.blueprint_boards import BoardBatch, BoardSampler, Bucketing
-from solver.blueprint_evaluation import Blueprint
+from solver.blueprint_evaluation import (
+    Blueprint,
+    FlopBoards,
+    Response,
+    exploitability,
+    exploitability_responses,
+)
 from solver.blueprint_plan import LanePlan
 from solver.blueprint_tables import TableLayout
 from solver.epochs import EpochClock
@@ -25,16 +30,17 @@ from solver.schedules import Schedule
 from solver.shard import Shard
 from solver.trunk import Floats, Trunk, TrunkGame
 
-#: A shard's answer to a sweep: its lines, which boards of the batch it swept, its values [board, line, 169].
+#: A shard's answer about boards or flops: its lines, which of the boards it took, values [board, line, ...].
 Answer = tuple[tuple[int, ...], NDArray[np.bool_], NDArray[np.float64]]
 
 
-def sum_boards(batch: BoardBatch, num_lines: int, answers: Sequence[Answer]) -> Floats:
-    """Value of every flop line by class from the answers of all shards, boards added in their order."""
-    values = np.zeros((len(batch), num_lines, NUM_CLASSES))
-    for lines, swept, answer in answers:
-        values[np.ix_(np.flatnonzero(swept), np.array(lines))] = answer
-    total = np.zeros((num_lines, NUM_CLASSES))
+def sum_boards(num_lines: int, answers: Sequence[Answer]) -> Floats:
+    """Value of every flop line from the answers of all shards, ``[line, ...]``, boards added in their order."""
+    _, taken, first = answers[0]
+    values = np.zeros((len(taken), num_lines, *first.shape[2:]))
+    for lines, taken, answer in answers:
+        values[np.ix_(np.flatnonzero(taken), np.array(lines))] = answer
+    total = np.zeros(values.shape[1:])
     for board in values:
         total += board
     return total
@@ -46,6 +52,11 @@ class ShardSpec:
 
     types: tuple[int, ...]
     textures: tuple[int, ...] | None = None
+
+
+def owned(textures: Sequence[int] | NDArray[np.integer], owner: Sequence[int] | None) -> NDArray[np.bool_]:
+    """Which of some textures belong to a shard that owns those given (None: all)."""
+    return np.ones(len(textures), dtype=np.bool_) if owner is None else np.isin(textures, owner)
 
 
 class Fleet(Protocol):
@@ -69,6 +80,16 @@ class Fleet(Protocol):
 
         Actions with a regret under `prune_below` are skipped (None: no action).
         """
+
+    def flop_values(
+        self,
+        table: str,
+        epoch: int,
+        flops: Sequence[FlopBoards],
+        reach: Sequence[NDArray],
+        responses: Sequence[Response],
+    ) -> list[Answer]:
+        """Values of all lines under the strategy in a table: see `Shard.flop_values`."""
 
     def rows(self, table: str, epoch: int) -> dict[tuple[int, int, int], NDArray[Any]]:
         """Rows of table `regret` or `average` by pot type, texture (-1: shared by all) and street."""
@@ -105,12 +126,27 @@ class LocalFleet:
         """See `Fleet.sweep`."""
         answers: list[Answer] = []
         for shard in self.shards:
-            swept = np.ones(len(batch), dtype=np.bool_)
-            if shard.textures is not None:
-                swept = np.isin(batch.textures, shard.textures)
-            if swept.any():
-                answer = shard.sweep(seat, batch.select(swept), reach, epoch, prune_below=prune_below)
-                answers.append((shard.lines, swept, answer))
+            mine = owned(batch.textures, shard.textures)
+            if mine.any():
+                answer = shard.sweep(seat, batch.select(mine), reach, epoch, prune_below=prune_below)
+                answers.append((shard.lines, mine, answer))
+        return answers
+
+    def flop_values(
+        self,
+        table: str,
+        epoch: int,
+        flops: Sequence[FlopBoards],
+        reach: Sequence[NDArray],
+        responses: Sequence[Response],
+    ) -> list[Answer]:
+        """See `Fleet.flop_values`."""
+        answers: list[Answer] = []
+        for shard in self.shards:
+            mine = owned([flop.texture for flop in flops], shard.textures)
+            if mine.any():
+                given = [flop for flop, wanted in zip(flops, mine) if wanted]
+                answers.append((shard.lines, mine, shard.flop_values(table, epoch, given, reach, responses)))
         return answers
 
     def rows(self, table: str, epoch: int) -> dict[tuple[int, int, int], NDArray[Any]]:
@@ -253,7 +289,7 @@ class BlueprintTrainer:
         for seat in range(2):
             reach = self.trunk.reach(1 - seat)
             answers = self.fleet.sweep(seat, batch, reach, epoch, below)
-            self.trunk.update(seat, sum_boards(batch, len(self.game.lines), answers))
+            self.trunk.update(seat, sum_boards(len(self.game.lines), answers))
 
     def _draw(self, sampler: BoardSampler) -> BoardBatch:
         """Boards of this iteration; those of the next are drawn while the shards work on these."""
@@ -268,6 +304,26 @@ class BlueprintTrainer:
         self._boards = {self.iteration + 1: self._second_thread.submit(draw, self.iteration + 1)}
         return batch
 
+    def exploitability(self, flops: Sequence[FlopBoards], table: str = "average") -> float:
+        """Exploitability in mbb/hand of the average strategy, or with ``regret`` of the current one.
+
+        Every shard evaluates its own tables, which stay where they are.
+
+        Parameters
+        ----------
+        flops
+            Boards of the game that is evaluated.
+        """
+        preflop = self._preflop(table)
+        reach = self.game.reach(preflop, 0), self.game.reach(preflop, 1)
+        responses = exploitability_responses(self.game)
+        answers = self.fleet.flop_values(table, self.epoch, flops, reach, responses)
+        values = np.moveaxis(sum_boards(len(self.game.lines), answers), 0, -2)
+        return exploitability(self.game, preflop, values)
+
+    def _preflop(self, table: str) -> Floats:
+        return self.trunk.average() if table == "average" else self.trunk.strategy.copy()
+
     def blueprint(self, table: str = "average", dtype: Any = np.float32) -> Blueprint:
         """The average strategy, or with ``regret`` the current one, gathered from all shards."""
         found = self.fleet.rows(table, self.epoch)
@@ -277,8 +333,7 @@ class BlueprintTrainer:
         result = np.zeros(layout.size, dtype=dtype)
         for (kind, texture, street), rows in found.items():
             layout.fill(result, kind, street, rows, textures.index(texture))
-        preflop = self.trunk.average() if table == "average" else self.trunk.strategy.copy()
-        return Blueprint(self.game, preflop, layout, result, self.bucketing, self.pots)
+        return Blueprint(self.game, self._preflop(table), layout, result, self.bucketing, self.pots)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Trunk, shards and counters as arrays."""

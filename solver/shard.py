@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from abstractions.cards import NUM_CLASSES
 from solver.blueprint_boards import LIVE_FRACTION, NUM_LIVE, BoardBatch, BoardHands, Bucketing, board_hands
+from solver.blueprint_evaluation import FlopBoards, FlopEvaluator, Response
 from solver.blueprint_kernels import (
     UPDATE,
     BucketShowdown,
@@ -243,6 +244,41 @@ class Shard:
             matrix=np.ascontiguousarray(matrix, dtype=self.regret.dtype),
             met=MEET_SHARE,
         )
+
+    def flop_values(
+        self,
+        table: str,
+        epoch: int,
+        flops: Sequence[FlopBoards],
+        reach: Sequence[NDArray],
+        responses: Sequence[Response],
+    ) -> NDArray[np.float64]:
+        """Values of this shard's lines on flops under the strategy in table `regret` or `average`.
+
+        Parameters
+        ----------
+        flops
+            Boards (of this shard's textures).
+        reach
+            Of each seat, by flop line of the whole game and class, ``[line, 169]``.
+        responses
+            Whether the responder chooses on flop, turn and river.
+
+        Returns
+        -------
+        ``[flop, line, seat, response, 169]``, in chips times deals.
+        """
+        layout = TableLayout(self.layout.plan, self.layout.num_buckets)
+        evaluator = FlopEvaluator(layout, self.pots, self.bucketing, self.regret.dtype)
+        strategies: dict[int, NDArray[Any]] = {}
+        values = []
+        for flop in flops:
+            slot = self._slot(flop.texture)
+            if slot not in strategies:  # one at a time: a copy of all tables would double the memory
+                strategies = {slot: self.up_to_date(table, epoch, flop.texture)}
+            found = evaluator.flop_values(strategies[slot], flop, reach, responses)
+            values.append(np.moveaxis(found, -2, 0))
+        return np.array(values)
 
     def up_to_date(self, name: str, epoch: int, texture: int = 0) -> NDArray[Any]:
         """A texture's part of table `regret` or `average` with every discount up to an epoch applied, as a copy."""

@@ -28,7 +28,7 @@ from pipelines.evaluation_boards import (
     exploitability,
     tier_boards,
 )
-from solver.blueprint_evaluation import Blueprint, Evaluation
+from solver.blueprint_evaluation import Blueprint, Evaluation, group_boards
 from solver.blueprint_plan import LanePlan
 from solver.blueprint_tables import TableLayout
 from solver.game import GameConfig, StreetSizes
@@ -107,8 +107,10 @@ class Shuffled:
             yield position, function(items[position], shared)
 
 
-def some_flops(count: int) -> list[str]:
-    return TIERS["small"].flops[:count]
+def some_boards(flops: int, cards: int) -> EvaluationBoards:
+    """A few flops with so many turns, and rivers of each."""
+    tier = Tier(TIERS["small"].flops[:flops], cards, cards)
+    return EvaluationBoards.build(group_boards(*tier_boards(textures(), tier)), source())
 
 
 @settings(max_examples=15, deadline=None)
@@ -181,7 +183,7 @@ def test_where_only_typical_boards_have_buckets_every_tier_is_the_medoid_game() 
 
 @pytest.mark.parametrize("rake", [0.0, 0.05])
 def test_evaluation_over_a_cluster_is_the_solvers_own_to_the_last_bit(rake: float) -> None:
-    boards = EvaluationBoards.build(tier_boards(textures(), Tier(some_flops(7), 2, 2)), source())
+    boards = some_boards(7, 2)
     plain = Evaluation(blueprint(rake), by_street=True).evaluate(boards.flops)
     for cluster in (InProcess(), Shuffled()):
         assert evaluate_blueprint(blueprint(rake), boards, cluster, by_street=True) == plain
@@ -191,14 +193,7 @@ def test_evaluation_over_a_cluster_is_the_solvers_own_to_the_last_bit(rake: floa
 
 
 def test_more_run_outs_leave_the_responder_less_to_foresee() -> None:
-    values = [
-        exploitability(
-            blueprint(),
-            EvaluationBoards.build(tier_boards(textures(), Tier(some_flops(6), n, n)), source()),
-            InProcess(),
-        )
-        for n in (1, 3, 7)
-    ]
+    values = [exploitability(blueprint(), some_boards(6, n), InProcess()) for n in (1, 3, 7)]
     assert values[0] > values[1] > values[2]
 
 
@@ -237,7 +232,7 @@ def test_preflop_figures_are_means_over_combos() -> None:
 
 
 def test_what_the_actions_win_averages_to_the_blueprints_value() -> None:
-    boards = EvaluationBoards.build(tier_boards(textures(), Tier(some_flops(7), 2, 2)), source())
+    boards = some_boards(7, 2)
     value = evaluate_blueprint(blueprint(), boards, InProcess())
     play = PreflopStrategy(blueprint().game.preflop, blueprint().preflop)
     table = preflop_evs(play, value.preflop_values)

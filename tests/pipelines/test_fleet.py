@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import dataclasses
 from collections.abc import Iterator
 from functools import cache
 from types import SimpleNamespace
@@ -19,7 +19,8 @@ from abstractions.isomorphism import canonical_boards
 from pipelines.cluster import open_cluster
 from pipelines.fleet import HostFleet, balanced, neighbours, shard_specs
 from pipelines.hosts import Arrays, BatchBuckets, InProcessHosts, Postflop, RayHosts, ShardsLostError
-from solver.blueprint_boards import BoardSampler
+from solver.blueprint_boards import BoardSampler, SourceBuckets
+from solver.blueprint_evaluation import Evaluation, FlopBoards, group_boards
 from solver.blueprint_trainer import BlueprintTrainer
 from solver.game import GameConfig, StreetSizes
 from solver.pot_types import pot_types
@@ -39,16 +40,17 @@ NUM_TEXTURES = 3
 
 
 @cache
-def game() -> TrunkGame:
+def game(rake: float = 0.0) -> TrunkGame:
     """Real numbers of deals with made-up preflop equities, which need no enumeration."""
     totals = class_pairs() * 1_712_304
     strength = np.argsort(np.argsort(-np.arange(NUM_CLASSES) % 61))
     wins = (totals / (1 + np.exp((strength[:, None] - strength[None, :]) / 60))).astype(np.int64)
-    return TrunkGame.build(TINY, (wins, totals - wins - wins.T, totals))
+    config = dataclasses.replace(TINY, rake=rake, rake_cap=50.0)
+    return TrunkGame.build(config, (wins, totals - wins - wins.T, totals))
 
 
-def postflop() -> Postflop:
-    return Postflop(game().tree, pot_types(game()), BUCKETS)
+def postflop(rake: float = 0.0) -> Postflop:
+    return Postflop(game(rake).tree, pot_types(game(rake)), BUCKETS)
 
 
 def source(scope: str) -> BucketTables:
@@ -62,22 +64,26 @@ def source(scope: str) -> BucketTables:
     return BucketTables(tables, texture_of_flop=owners if scope == "texture" else None)
 
 
-def train(
-    scope: str, hosts: int, kind: type, iterations: tuple[int, int] = (4, 3)
-) -> tuple[Arrays, HostFleet]:
-    """State after two phases, and the fleet that was used."""
+def trained_on(scope: str, hosts: int, kind: type, *, rake: float = 0.0) -> BlueprintTrainer:
+    """A trainer after two phases."""
     weights = np.array([3, 2, 1]) if scope == "texture" else None
-    specs = shard_specs(postflop(), weights, hosts)
-    fleet = HostFleet(postflop(), specs, source(scope), kind(postflop(), specs))
-    trainer = BlueprintTrainer(game(), pot_types(game()), BatchBuckets(BUCKETS), fleet=fleet)
+    specs = shard_specs(postflop(rake), weights, hosts)
+    fleet = HostFleet(postflop(rake), specs, source(scope), kind(postflop(rake), specs))
+    trainer = BlueprintTrainer(game(rake), pot_types(game(rake)), BatchBuckets(BUCKETS), fleet=fleet)
     flops = canonical_boards(3)
     rows = np.arange(0, 1755, 60)
-    for number, rule in enumerate(("lcfr", "dcfr")):
+    for number, (rule, iterations) in enumerate((("lcfr", 4), ("dcfr", 3))):
         sampler = BoardSampler(flops.boards[rows], flops.weights[rows], rows % NUM_TEXTURES, 4, number)
         trainer.begin_phase(schedule(rule), sampler)
-        trainer.run(iterations[number])
-    result = {**trainer.state(), "blueprint": trainer.blueprint().table}
-    return result, fleet
+        trainer.run(iterations)
+    return trainer
+
+
+def train(scope: str, hosts: int, kind: type) -> tuple[Arrays, HostFleet]:
+    """State after two phases, and the fleet that was used."""
+    trainer = trained_on(scope, hosts, kind)
+    assert isinstance(trainer.fleet, HostFleet)
+    return {**trainer.state(), "blueprint": trainer.blueprint().table}, trainer.fleet
 
 
 def assert_same_bytes(one: Arrays, other: Arrays) -> None:
@@ -120,19 +126,46 @@ def test_a_killed_host_is_reported_as_lost_shards(two_cores: None) -> None:
     fleet.close()
 
 
-def test_hosts_do_other_work_between_sweeps_and_a_lost_one_is_reported(two_cores: None) -> None:
-    specs = shard_specs(postflop(), None, 2)
-    local, remote = InProcessHosts(postflop(), specs), RayHosts(postflop(), specs)
-    table = np.arange(200_000)
-    for hosts in (local, remote):
-        fleet = HostFleet(postflop(), specs, source("global"), hosts)
-        assert fleet.num_cpus == 2
-        assert list(fleet.stream(max, [])) == []
-        assert sorted(fleet.stream(abs, range(-5, 0))) == [(k, 5 - k) for k in range(5)]
-        assert sorted(fleet.stream(np.subtract, [3, 4], shared=table[-1:])) == [(0, -199_996), (1, -199_995)]
-    ray.kill(remote.actors[1])
-    with pytest.raises(ShardsLostError):  # work that a host could not end before it is killed
-        list(fleet.stream(time.sleep, [20, 20]))
+def measured_flops() -> list[FlopBoards]:
+    """A few flops of every texture, with a few run-outs each."""
+    rng = np.random.default_rng(2)
+    rows = np.arange(5, 1755, 250)
+    boards = []
+    for flop in canonical_boards(3).boards[rows]:
+        rest = rng.permutation(np.setdiff1d(np.arange(52), flop))
+        boards += [[*flop, rest[k % 2], rest[2 + k]] for k in range(4)]
+    textures = np.repeat(rows % NUM_TEXTURES, 4)
+    assert set(textures.tolist()) == set(range(NUM_TEXTURES))
+    return group_boards(np.array(boards), np.ones(len(boards)), textures)
+
+
+@pytest.mark.parametrize("rake", [0.0, 0.05])
+@pytest.mark.parametrize("scope", ["global", "texture"])
+def test_shards_measure_themselves_as_the_whole_blueprint_is_measured(scope: str, rake: float) -> None:
+    figures = set()
+    for hosts in (1, 2, 4):
+        trainer = trained_on(scope, hosts, InProcessHosts, rake=rake)
+        flops = measured_flops()
+        for table in ("average", "regret"):
+            blueprint = dataclasses.replace(
+                trainer.blueprint(table), bucketing=SourceBuckets(source(scope), BUCKETS)
+            )
+            whole = Evaluation(blueprint).evaluate(flops)
+            figures.add((table, trainer.exploitability(flops, table)))
+            assert trainer.exploitability(flops, table) == pytest.approx(whole.exploitability, rel=1e-5)
+            assert whole.exploitability > 0
+    assert len(figures) == 2  # one for each table, to the last bit
+
+
+def test_a_host_that_is_lost_while_it_measures_is_reported(two_cores: None) -> None:
+    trainer = trained_on("texture", 2, RayHosts)
+    here = trained_on("texture", 2, InProcessHosts)
+    assert trainer.exploitability(measured_flops()) == here.exploitability(measured_flops())
+    fleet = trainer.fleet
+    assert isinstance(fleet, HostFleet)
+    ray.kill(fleet.hosts.actors[1])
+    with pytest.raises(ShardsLostError):
+        trainer.exploitability(measured_flops())
     fleet.close()
 
 

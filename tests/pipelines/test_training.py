@@ -22,7 +22,7 @@ from abstractions.textures import Textures, build_textures
 from artifacts.array_pack import unpack_arrays
 from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
-from pipelines import dcfr, evaluate, lcfr, training
+from pipelines import dcfr, evaluate, lcfr
 from pipelines.buckets import table_rows
 from pipelines.checkpoints import Checkpoint, Checkpoints, Measurement
 from pipelines.cluster import Cluster, InProcess, open_cluster
@@ -34,6 +34,7 @@ from pipelines.lcfr import LcfrConfig
 from pipelines.progress import Reporter
 from pipelines.textures import read_textures
 from pipelines.training import PhaseConfig, Setup, TrainingConfig
+from solver.blueprint_trainer import BlueprintTrainer
 from solver.game import GameConfig, StreetSizes
 
 if TYPE_CHECKING:
@@ -229,12 +230,12 @@ def test_the_exported_blueprint_is_the_one_that_was_measured_best(trained: dict[
 def test_with_a_worse_ending_the_best_measurement_is_exported(
     trained: dict[str, Bundle], store: BundleStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    figures = iter([5.0, 1.0, 3.0])
-    monkeypatch.setattr(training, "exploitability", lambda *_: next(figures))
+    figures = iter([5.0, 1.0, 3.0, 4.0])  # the last one is that of the current strategy
+    monkeypatch.setattr(BlueprintTrainer, "exploitability", lambda *_: next(figures))
     late = dcfr_again(trained, store, "late", Run(tmp_path / "late", InProcess()))
     assert late.metrics["best_iteration"] == 40
     assert (late.metrics["exploitability_best"], late.metrics["exploitability_last"]) == (1.0, 3.0)
-    figures = iter([5.0, 1.0])
+    figures = iter([5.0, 1.0, 4.0])
     shorter = DcfrConfig(TRAINING, changed(SECOND, iterations=40, measurements=2))
     short = dcfr_again(trained, store, "short", Run(tmp_path / "short", InProcess()), shorter)
     one, other = unpack_arrays(late, "blueprint"), unpack_arrays(short, "blueprint")

@@ -10,9 +10,15 @@ from numpy.typing import NDArray
 
 from abstractions.cards import CLASS_OF_COMBO, COMBO_CARDS, NUM_CLASSES, NUM_COMBOS, live_combos, parse_board
 from abstractions.evaluator import evaluate_board
-from abstractions.isomorphism import canonical_boards
-from solver.blueprint_boards import LIVE_FRACTION, stratified_boards
-from solver.blueprint_evaluation import Blueprint, Evaluation, FlopEvaluator, group_boards
+from solver.blueprint_boards import LIVE_FRACTION
+from solver.blueprint_evaluation import (
+    Blueprint,
+    Evaluation,
+    FlopEvaluator,
+    exploitability,
+    exploitability_responses,
+    group_boards,
+)
 from solver.blueprint_plan import LanePlan
 from solver.blueprint_tables import TableLayout, action_nodes, normalised
 from solver.game import GameConfig, StreetSizes
@@ -176,27 +182,6 @@ def no_equities() -> tuple[NDArray, NDArray, NDArray]:
     return tuple(np.zeros((NUM_CLASSES, NUM_CLASSES), dtype=np.int64) for _ in range(3))
 
 
-def test_a_sample_of_real_boards_shares_flops_and_turns_and_follows_the_weights() -> None:
-    flops = canonical_boards(3)
-    textures = np.arange(1755) % 20
-    boards, weights, marks = stratified_boards(
-        flops.boards, flops.weights, textures, num_flops=60, num_turns=3, num_rivers=2, seed=1
-    )
-    assert weights.sum() == pytest.approx(1)
-    assert all(len(set(board)) == 5 for board in boards.tolist())
-    groups = group_boards(boards, weights, marks)
-    assert {len(group.boards) for group in groups} == {6}
-    assert all(len(np.unique(group.boards[:, 3])) == 3 for group in groups)
-    share = np.bincount(textures, flops.weights) / 22_100
-    drawn = np.bincount(marks, weights, minlength=20)
-    # A systematic sample of 60 flops is at most one flop off in every texture.
-    assert np.abs(drawn - share).max() < 1 / 60
-    everything = stratified_boards(
-        flops.boards[:2], flops.weights[:2], textures[:2], num_flops=2, num_turns=49, num_rivers=48, seed=1
-    )
-    assert len(np.unique(everything[0], axis=0)) == 2 * 49 * 48
-
-
 def test_best_responses_alone_give_the_exploitability_of_a_game_without_rake() -> None:
     game = TrunkGame.build(SHORT, table=no_equities())
     bucketing = SmallBuckets()
@@ -206,12 +191,14 @@ def test_best_responses_alone_give_the_exploitability_of_a_game_without_rake() -
     preflop = game.uniform()
     blueprint = Blueprint(game, preflop, layout, table, bucketing, pot_types(game))
     flops = group_boards(deal(BOARDS), np.ones(4), np.zeros(4, dtype=int))
-    full, alone = Evaluation(blueprint).evaluate(flops), Evaluation(blueprint, expected=False).evaluate(flops)
-    assert alone.best_response == full.best_response
+    full = Evaluation(blueprint).evaluate(flops)
     assert full.best_response[0] > full.preflop_response[0] > full.expected[0]
-    assert np.isnan(alone.expected).all()
-    with pytest.raises(ValueError, match="expected"):
-        Evaluation(blueprint, by_street=True, expected=False)
+    responses = exploitability_responses(game)
+    assert len(responses) == 1
+    evaluator = FlopEvaluator(layout, blueprint.pots, bucketing, table.dtype)
+    reach = [game.reach(preflop, seat) for seat in range(2)]
+    values = np.sum([evaluator.flop_values(table, flop, reach, responses) for flop in flops], axis=0)
+    assert exploitability(game, preflop, values) == pytest.approx(np.mean(full.best_response))
 
 
 def test_with_rake_both_players_together_lose_the_rake() -> None:
