@@ -37,6 +37,8 @@ from solver.trunk import TrunkGame
 Result = TypeVar("Result")
 #: Times that hosts may be lost without a new checkpoint in between.
 MAX_LOSSES = 10
+#: Saving large tables takes this share of the time at most, measurements apart.
+SAVING_SHARE = 1 / 20
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class TrainingConfig:
     max_core_hours, target_exploitability
         End a phase at a measurement when it has cost so much, or when it is this good (mbb/hand).
     checkpoint_minutes
-        Time between checkpoints.
+        Time between checkpoints; longer where saving one would take more than `SAVING_SHARE` of it.
     """
 
     game: GameConfig
@@ -265,7 +267,7 @@ def _train(
     elif initial is not None:
         trainer.restore(initial)
     began = time.monotonic() - spent
-    saved_at = time.monotonic()
+    saved_at, saving = time.monotonic(), 0.0
     first = trainer.iteration
     run.begin(first)
     marks = set(phase.marks())
@@ -274,7 +276,7 @@ def _train(
         if measured and _ended(config, trace[-1], (time.monotonic() - began) * run.cluster.num_cpus):
             break
         trainer.run(1)
-        due = time.monotonic() - saved_at > 60 * config.checkpoint_minutes
+        due = time.monotonic() - saved_at > max(60 * config.checkpoint_minutes, saving / SAVING_SHARE)
         if trainer.iteration in marks:
             value = trainer.exploitability(setup.flops)
             trace = (*trace, Measurement(trainer.iteration, value))
@@ -283,8 +285,10 @@ def _train(
             figures = {"exploitability": value, "iterations_per_second": pace, **fleet.traffic.figures()}
             run.log(figures, step=trainer.iteration)
         if due:
-            checkpoints.save(Checkpoint(trainer.state(), trace, time.monotonic() - began))
+            begun = time.monotonic()
+            checkpoints.save(Checkpoint(trainer.state(), trace, begun - began))
             saved_at = time.monotonic()
+            saving = saved_at - begun
         run.progress(trainer.iteration, phase.iterations, _status(trace))
     return Trained(trainer, trace, checkpoints)
 

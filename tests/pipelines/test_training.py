@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,7 +23,7 @@ from abstractions.textures import Textures, build_textures
 from artifacts.array_pack import unpack_arrays
 from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
-from pipelines import dcfr, evaluate, lcfr
+from pipelines import dcfr, evaluate, lcfr, training
 from pipelines.buckets import table_rows
 from pipelines.checkpoints import Checkpoint, Checkpoints, Measurement
 from pipelines.cluster import Cluster, InProcess, open_cluster
@@ -250,9 +251,14 @@ class Killed(Exception):
 
 @pytest.mark.parametrize("moment", [1, 21, 43])
 def test_a_run_killed_at_any_moment_resumes_and_ends_with_the_same_bytes(
-    trained: dict[str, Bundle], store: BundleStore, tmp_path: Path, moment: int
+    trained: dict[str, Bundle],
+    store: BundleStore,
+    tmp_path: Path,
+    moment: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     often = DcfrConfig(changed(TRAINING, checkpoint_minutes=1e-9), SECOND)
+    monkeypatch.setattr(training, "SAVING_SHARE", np.inf)  # after every iteration
 
     def die(done: float) -> None:
         if done == moment:
@@ -284,6 +290,24 @@ def opened_fleets(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
     monkeypatch.setattr(Setup, "open_fleet", open_fleet)
     return fleets
+
+
+def test_saving_takes_a_small_share_of_the_time(
+    trained: dict[str, Bundle], store: BundleStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved: list[int] = []
+    original = Checkpoints.save
+
+    def save_slowly(checkpoints: Checkpoints, checkpoint: Checkpoint) -> None:
+        time.sleep(0.5)
+        saved.append(checkpoint.iteration)
+        original(checkpoints, checkpoint)
+
+    monkeypatch.setattr(Checkpoints, "save", save_slowly)
+    often = DcfrConfig(changed(TRAINING, checkpoint_minutes=1e-9), SECOND)
+    dcfr_again(trained, store, "often", Run(tmp_path, InProcess()), often)
+    # After the first iteration nothing but measurements is saved: ten seconds must pass first.
+    assert saved == [1, 20, 40, 60]
 
 
 @pytest.mark.slow
