@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from functools import cache
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -115,12 +116,22 @@ def test_one_two_and_four_hosts_and_this_process_train_the_same_bytes(scope: str
         assert_same_bytes(state, here)
 
 
+def kill(actor: Any) -> None:
+    """Kill a host, which may still answer a short call or two, and wait until it is dead."""
+    ray.kill(actor)
+    while True:
+        try:
+            ray.get(actor.state.remote())
+        except ray.exceptions.RayActorError:
+            return
+
+
 def test_a_killed_host_is_reported_as_lost_shards(two_cores: None) -> None:
     specs = shard_specs(postflop(), None, 2)
     hosts = RayHosts(postflop(), specs)
     fleet = HostFleet(postflop(), specs, source("global"), hosts)
     fleet.begin_phase(1, schedule("lcfr"))
-    ray.kill(hosts.actors[1])
+    kill(hosts.actors[1])
     with pytest.raises(ShardsLostError):
         fleet.state()
     fleet.close()
@@ -163,7 +174,7 @@ def test_a_host_that_is_lost_while_it_measures_is_reported(two_cores: None) -> N
     assert trainer.exploitability(measured_flops()) == here.exploitability(measured_flops())
     fleet = trainer.fleet
     assert isinstance(fleet, HostFleet)
-    ray.kill(fleet.hosts.actors[1])
+    kill(fleet.hosts.actors[1])
     with pytest.raises(ShardsLostError):
         trainer.exploitability(measured_flops())
     fleet.close()
