@@ -29,7 +29,6 @@ from abstractions.textures import Textures, medoid_boards
 from pipelines import tier_flops
 from pipelines.cluster import Cluster, unlocked
 from pipelines.hosts import BatchBuckets, street_buckets
-from solver import blueprint_evaluation
 from solver.blueprint_evaluation import (
     Blueprint,
     BlueprintValue,
@@ -37,8 +36,9 @@ from solver.blueprint_evaluation import (
     FlopBoards,
     FlopEvaluator,
     Response,
-    exploitability_responses,
+    gain_responses,
     group_boards,
+    mean_gain,
 )
 from solver.blueprint_tables import TableLayout
 from solver.pot_types import PotTypes
@@ -192,8 +192,8 @@ def evaluate_blueprint(
 
 def exploitability(blueprint: Blueprint, boards: EvaluationBoards, cluster: Cluster) -> float:
     """Exploitability of a blueprint over boards in mbb/hand, as cheaply as possible."""
-    values = _line_values(blueprint, exploitability_responses(blueprint.game), boards, cluster)
-    return blueprint_evaluation.exploitability(blueprint.game, blueprint.preflop, values)
+    values = _line_values(blueprint, gain_responses(blueprint.game), boards, cluster)
+    return mean_gain(blueprint.game, blueprint.preflop, values)
 
 
 def _line_values(

@@ -40,6 +40,7 @@ from solver.blueprint_kernels import (
 from solver.blueprint_plan import LaneProgram
 from solver.blueprint_tables import TableLayout
 from solver.blueprint_terminals import _terminals
+from solver.exploitability import Exploitability
 from solver.pot_types import PotTypes
 from solver.preflop import NUM_DEALS
 from solver.simd import WIDTH, fused, load, splat, store
@@ -81,6 +82,12 @@ class Blueprint:
     table: NDArray[Any]
     bucketing: Bucketing
     pots: PotTypes
+
+    def measure_exploitability(self, flops: Sequence[FlopBoards]) -> Exploitability:
+        """See `solver.exploitability`: over the boards of a game, by flop (`group_boards`)."""
+        value = Evaluation(self).evaluate(flops)
+        sb, bb = (best - mean for best, mean in zip(value.best_response, value.expected))
+        return Exploitability(value.exploitability, "mbb/hand", gains=(sb, bb))
 
 
 @dataclass(frozen=True, eq=False)
@@ -455,24 +462,24 @@ class Evaluation:
         return self.result(total)
 
 
-def exploitability_responses(game: TrunkGame) -> tuple[Response, ...]:
-    """The responses that `exploitability` needs the values of.
+def gain_responses(game: TrunkGame) -> tuple[Response, ...]:
+    """The responses that `mean_gain` needs the values of.
 
     Without rake the players win nothing from each other on balance, so that best responses tell all.
     """
     return RESPONSES[-1:] if game.preflop.config.rake == 0 else (RESPONSES[0], RESPONSES[-1])
 
 
-def exploitability(game: TrunkGame, preflop: Floats, flop_values: Floats) -> float:
-    """What best responses gain in mbb/hand, averaged over the seats.
+def mean_gain(game: TrunkGame, preflop: Floats, flop_values: Floats) -> float:
+    """What best responses gain in mbb/hand, averaged over the seats: the exploitability.
 
     Parameters
     ----------
     preflop
         As in `Blueprint`.
     flop_values
-        Value of every flop line under `exploitability_responses`, ``[seat, response, line, class]``, summed
-        over all flops.
+        Value of every flop line under `gain_responses`, ``[seat, response, line, class]``, summed over all
+        flops.
     """
     won = 0.0
     for seat, values in enumerate(flop_values):

@@ -19,8 +19,8 @@ from solver.blueprint_evaluation import (
     Blueprint,
     FlopBoards,
     Response,
-    exploitability,
-    exploitability_responses,
+    gain_responses,
+    mean_gain,
 )
 from solver.blueprint_plan import LanePlan
 from solver.blueprint_tables import TableLayout
@@ -316,10 +316,10 @@ class BlueprintTrainer:
         """
         preflop = self._preflop(table)
         reach = self.game.reach(preflop, 0), self.game.reach(preflop, 1)
-        responses = exploitability_responses(self.game)
+        responses = gain_responses(self.game)
         answers = self.fleet.flop_values(table, self.epoch, flops, reach, responses)
         values = np.moveaxis(sum_boards(len(self.game.lines), answers), 0, -2)
-        return exploitability(self.game, preflop, values)
+        return mean_gain(self.game, preflop, values)
 
     def _preflop(self, table: str) -> Floats:
         return self.trunk.average() if table == "average" else self.trunk.strategy.copy()

@@ -15,12 +15,13 @@ from solver.blueprint_evaluation import (
     Blueprint,
     Evaluation,
     FlopEvaluator,
-    exploitability,
-    exploitability_responses,
+    gain_responses,
     group_boards,
+    mean_gain,
 )
 from solver.blueprint_plan import LanePlan
 from solver.blueprint_tables import TableLayout, action_nodes, normalised
+from solver.exploitability import exploitability
 from solver.game import GameConfig, StreetSizes
 from solver.pot_types import pot_types
 from solver.public_tree import NodeKind, PublicTree
@@ -193,12 +194,12 @@ def test_best_responses_alone_give_the_exploitability_of_a_game_without_rake() -
     flops = group_boards(deal(BOARDS), np.ones(4), np.zeros(4, dtype=int))
     full = Evaluation(blueprint).evaluate(flops)
     assert full.best_response[0] > full.preflop_response[0] > full.expected[0]
-    responses = exploitability_responses(game)
+    responses = gain_responses(game)
     assert len(responses) == 1
     evaluator = FlopEvaluator(layout, blueprint.pots, bucketing, table.dtype)
     reach = [game.reach(preflop, seat) for seat in range(2)]
     values = np.sum([evaluator.flop_values(table, flop, reach, responses) for flop in flops], axis=0)
-    assert exploitability(game, preflop, values) == pytest.approx(np.mean(full.best_response))
+    assert mean_gain(game, preflop, values) == pytest.approx(np.mean(full.best_response))
 
 
 def test_with_rake_both_players_together_lose_the_rake() -> None:
@@ -212,4 +213,7 @@ def test_with_rake_both_players_together_lose_the_rake() -> None:
     assert sum(value.expected) < -1
     gains = [best - mean for best, mean in zip(value.best_response, value.expected)]
     assert value.exploitability == pytest.approx(sum(gains) / 2)
+    measured = exploitability(blueprint, flops)
+    assert (measured.value, measured.units) == (value.exploitability, "mbb/hand")
+    assert measured.gains == tuple(gains)
     assert min(gains) > 0
