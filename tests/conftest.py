@@ -28,16 +28,12 @@ def _session_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The files that take longest come first, so that no worker is left alone with one at the end."""
-    names = [f"test_{name}.py" for name in ("runs", "abstraction_stages", "commands", "tracking", "training")]
+    """The files that take longest come first, so that no worker is left alone with one at the end.
+
+    Neighbours compile other kernels: while whole runs begin with the abstraction, `training` compiles the trainer.
+    """
+    names = [f"test_{name}.py" for name in ("runs", "training", "abstraction_stages", "commands", "tracking")]
     items.sort(key=lambda item: names.index(item.path.name) if item.path.name in names else len(names))
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 @pytest.fixture(scope="session")
