@@ -16,6 +16,14 @@ from numpy.typing import NDArray
 
 from abstractions.cards import COMBO_CARDS, NUM_COMBOS
 from abstractions.evaluator import _board_strengths
+from abstractions.features.rivers import (
+    _PERMUTATIONS,
+    _RUNOUTS,
+    _all_rivers,
+    _card_runouts,
+    _order_hands,
+    _renaming_number,
+)
 from abstractions.isomorphism import (
     _PERMUTATION_NUMBER,
     ORBIT_COMBO,
@@ -23,14 +31,6 @@ from abstractions.isomorphism import (
     _board_id,
     _canonicalise,
     canonical_boards,
-)
-from abstractions.rivers import (
-    _PERMUTATIONS,
-    _RUNOUTS,
-    _all_rivers,
-    _card_runouts,
-    _order_hands,
-    _renaming_number,
 )
 
 # Runouts compared at once. Counts of a tile are bytes, so there may be up to 255.

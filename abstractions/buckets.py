@@ -28,8 +28,12 @@ from abstractions.cards import (
     parse_board,
     parse_combo,
 )
-from abstractions.hand_classes import class_numbers, class_sizes
-from abstractions.histograms import equity_histograms
+from abstractions.clustering.kmeans import kmeans, nearest
+from abstractions.features.hand_classes import class_numbers, class_sizes
+from abstractions.features.histograms import equity_histograms
+from abstractions.features.ochs import ochs
+from abstractions.features.potentials import ehs_features
+from abstractions.features.rivers import BLOCKED
 from abstractions.isomorphism import (
     COMBO_PERMUTATION,
     board_index,
@@ -37,10 +41,6 @@ from abstractions.isomorphism import (
     hand_class_offsets,
     permutation_number,
 )
-from abstractions.kmeans import kmeans, nearest
-from abstractions.ochs import ochs
-from abstractions.potentials import ehs_features
-from abstractions.rivers import BLOCKED
 from abstractions.textures import Textures
 
 FEATURES = ("ehs", "emd")

@@ -18,9 +18,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from abstractions.hand_classes import class_weights
+from abstractions.clustering.kmeans import kmeans
+from abstractions.features.hand_classes import class_weights
 from abstractions.isomorphism import canonical_boards, hand_class_offsets
-from abstractions.kmeans import kmeans
 
 #: Transition of a card that the board already holds.
 NO_CARD = 255

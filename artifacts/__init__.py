@@ -1,6 +1,6 @@
 """Bundles: schema, reader, writer, store, off-path cleaning."""
 
-from artifacts.blueprint_bundle import BlueprintBundle, open_blueprint
+from artifacts.blueprint.bundle import BlueprintBundle, open_blueprint
 from artifacts.bundle import Bundle, open_bundle
 from artifacts.errors import BundleError
 

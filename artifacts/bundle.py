@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from artifacts.arrow_file import ArrowFile, Column, write_arrow
 from artifacts.errors import BundleError
-from artifacts.manifest import MANIFEST, FileEntry, Manifest, read_manifest, sha256_of
+from artifacts.format.arrow_file import ArrowFile, Column, write_arrow
+from artifacts.format.manifest import MANIFEST, FileEntry, Manifest, read_manifest, sha256_of
 
 STREETS = {3: "flop", 4: "turn", 5: "river"}
 Verify = Literal["first", "always", "never"]
@@ -118,7 +118,7 @@ def open_bundle(path: str | Path, *, verify: Verify = "first") -> Bundle:
     Returns
     -------
     Bundle
-        An `artifacts.blueprint_bundle.BlueprintBundle` if it is one of stage `export`.
+        An `artifacts.blueprint.bundle.BlueprintBundle` if it is one of stage `export`.
     """
     folder = Path(path)
     manifest = read_manifest(folder)
@@ -139,7 +139,7 @@ def open_bundle(path: str | Path, *, verify: Verify = "first") -> Bundle:
 def _bundle_type(stage: str) -> type[Bundle]:
     if stage != "export":
         return Bundle
-    from artifacts.blueprint_bundle import BlueprintBundle  # it extends this module's class
+    from artifacts.blueprint.bundle import BlueprintBundle  # it extends this module's class
 
     return BlueprintBundle
 

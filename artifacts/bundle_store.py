@@ -24,10 +24,10 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from artifacts.arrow_file import Column
 from artifacts.bundle import Bundle, open_bundle, sync, write_bundle
 from artifacts.errors import BundleError
-from artifacts.manifest import MANIFEST, Manifest, read_manifest
+from artifacts.format.arrow_file import Column
+from artifacts.format.manifest import MANIFEST, Manifest, read_manifest
 
 
 @dataclass(frozen=True)

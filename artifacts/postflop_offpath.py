@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.cards import COMBO_CARDS, NUM_COMBOS
-from artifacts.history_table import (
+from artifacts.offpath.history_table import (
     ALL_IN,
     CALL,
     CHECK,
@@ -36,7 +36,7 @@ from artifacts.history_table import (
     board_mask,
     combo_number,
 )
-from artifacts.offpath import (
+from artifacts.offpath.marks import (
     LOW_REACH,
     ON_PATH,
     RARELY_REACHED,

@@ -16,7 +16,7 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from artifacts.offpath import (
+from artifacts.offpath.marks import (
     ON_PATH,
     REASON_ALL_IN,
     REASON_CALLED_CLOSED,

@@ -14,10 +14,7 @@ import hydra
 from omegaconf import DictConfig, OmegaConf
 
 from artifacts.bundle_store import BundleStore
-from pipelines import bucket_equity, buckets, dcfr, evaluate, export, flops, lcfr, preflop_equity, textures
-from pipelines.cluster import open_cluster
-from pipelines.command import run_command
-from pipelines.composition import (
+from pipelines.config.composition import (
     CONFIG_MODULE,
     CONFIG_NAME,
     check_sweep,
@@ -25,13 +22,26 @@ from pipelines.composition import (
     config_from,
     split_flags,
 )
-from pipelines.engine import Planner, Ref, Runner, Stages, make_store
-from pipelines.estimates import core_seconds
-from pipelines.progress import Reporter, duration, size
-from pipelines.revision import git_revision
-from pipelines.schema import Config
-from pipelines.tracking import Tracker, exit_status, flatten
-from pipelines.training import PhaseConfig, TrainingConfig
+from pipelines.config.schema import Config
+from pipelines.run.cluster import open_cluster
+from pipelines.run.command import run_command
+from pipelines.run.engine import Planner, Ref, Runner, Stages, make_store
+from pipelines.run.estimates import core_seconds
+from pipelines.run.progress import Reporter, duration, size
+from pipelines.run.revision import git_revision
+from pipelines.run.tracking import Tracker, exit_status, flatten
+from pipelines.stages import (
+    bucket_equity,
+    buckets,
+    dcfr,
+    evaluate,
+    export,
+    flops,
+    lcfr,
+    preflop_equity,
+    textures,
+)
+from pipelines.training.phase import PhaseConfig, TrainingConfig
 
 
 def pipeline(config: Config, run: Stages) -> Ref:

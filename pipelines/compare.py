@@ -19,12 +19,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from pipelines.command import run_command
-from pipelines.composition import compose_config
-from pipelines.errors import UserError
-from pipelines.progress import plain_console, size
-from pipelines.schema import Config, Tracking
-from pipelines.tracking import Tracker, quiet_mlflow
+from pipelines.config.composition import compose_config
+from pipelines.config.schema import Config, Tracking
+from pipelines.run.command import run_command
+from pipelines.run.errors import UserError
+from pipelines.run.progress import plain_console, size
+from pipelines.run.tracking import Tracker, quiet_mlflow
 
 SPREAD = ("flop", "turn", "river")
 # Settings of how a run was made, not of what it computed.

@@ -11,13 +11,13 @@ from typing import Annotated, Any
 
 import typer
 
-from pipelines.bundle_commands import chart, lines, range_
-from pipelines.chained_command import chained
-from pipelines.command import run_app
-from pipelines.command_options import Json, user_input, writable
-from pipelines.comparison_commands import compare, diff
-from pipelines.errors import UserError
-from pipelines.progress import plain_console, size
+from pipelines.commands.blueprints import chart, lines, range_
+from pipelines.commands.chained_command import chained
+from pipelines.commands.comparisons import compare, diff
+from pipelines.commands.options import Json, user_input, writable
+from pipelines.run.command import run_app
+from pipelines.run.errors import UserError
+from pipelines.run.progress import plain_console, size
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -80,10 +80,10 @@ def tree(
       poker-solver tree game=hu25 --last-street 0
       poker-solver tree --spot spot.json --counts
     """
-    from pipelines.composition import compose_config
-    from solver.spot import tree_of_spot
-    from solver.tree import game_tree
-    from solver.tree_text import format_counts, tree_counts, tree_lines
+    from pipelines.config.composition import compose_config
+    from solver.betting.tree import game_tree
+    from solver.betting.tree_text import format_counts, tree_counts, tree_lines
+    from solver.postflop.spot import tree_of_spot
 
     with user_input(spot):
         if spot is not None:
@@ -114,8 +114,8 @@ def preflop(
       poker-solver preflop game=hu25 --target 0.1
       poker-solver preflop "game.stacks=[1000,1000]" "game.raise_sizes=[a]" game.limp=false
     """
-    from pipelines.composition import compose_config
-    from solver.preflop import solve_preflop
+    from pipelines.config.composition import compose_config
+    from solver.preflop.solver import solve_preflop
 
     config = compose_config(overrides or []).game.game_config()
 
@@ -178,7 +178,7 @@ def solve(
         writable(path)
     import numpy as np
 
-    from solver.spot import read_spot, spot_result, spot_solver
+    from solver.postflop.spot import read_spot, spot_result, spot_solver
 
     stopped = threading.Event()
     before = {

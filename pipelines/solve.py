@@ -18,19 +18,19 @@ from pathlib import Path
 
 from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
-from pipelines.cluster import open_cluster
-from pipelines.code_version import code_version
-from pipelines.command import run_command
-from pipelines.composition import compose_config
-from pipelines.engine import make_store, stage_key
-from pipelines.errors import UserError
-from pipelines.pictures import png
+from pipelines.commands.spots import Spot, commit_spot, report_columns, report_figure, solve_task, spot_key
+from pipelines.config.composition import compose_config
+from pipelines.config.schema import Config
 from pipelines.poker_solver import read_json
-from pipelines.progress import Reporter, plain_console
-from pipelines.schema import Config
-from pipelines.spots import Spot, commit_spot, report_columns, report_figure, solve_task, spot_key
-from pipelines.tracking import Tracker, exit_status, flatten
-from solver.spot import read_spot
+from pipelines.run.cluster import open_cluster
+from pipelines.run.code_version import code_version
+from pipelines.run.command import run_command
+from pipelines.run.engine import make_store, stage_key
+from pipelines.run.errors import UserError
+from pipelines.run.pictures import png
+from pipelines.run.progress import Reporter, plain_console
+from pipelines.run.tracking import Tracker, exit_status, flatten
+from solver.postflop.spot import read_spot
 
 
 def read_spots(folder: Path) -> dict[str, Spot]:

@@ -12,10 +12,10 @@ from rich.table import Table
 from artifacts.bundle import Bundle, open_bundle
 from artifacts.bundle_store import BundleStore, pack, unpack
 from artifacts.errors import BundleError
-from pipelines.command import FAILED, run_app
-from pipelines.composition import compose_config
-from pipelines.errors import UserError
-from pipelines.progress import plain_console, size
+from pipelines.config.composition import compose_config
+from pipelines.run.command import FAILED, run_app
+from pipelines.run.errors import UserError
+from pipelines.run.progress import plain_console, size
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 Overrides = Annotated[list[str] | None, typer.Argument(help="config overrides, for example store.root=DIR")]

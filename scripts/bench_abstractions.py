@@ -155,11 +155,11 @@ def run_chain(
     """The abstraction stages one after the other, as a pipeline runs them."""
     from abstractions.bucket_equity import bucket_equity, bucket_scores
     from abstractions.buckets import FeatureTables
-    from abstractions.histograms import equity_histograms, preflop_histograms
+    from abstractions.features.histograms import equity_histograms, preflop_histograms
+    from abstractions.features.ochs import opponent_clusters
+    from abstractions.features.rivers import river_equity_counts, river_orders
     from abstractions.isomorphism import canonical_boards
-    from abstractions.ochs import opponent_clusters
     from abstractions.report import abstraction_report
-    from abstractions.rivers import river_equity_counts, river_orders
     from abstractions.textures import build_textures, equity_spread
 
     with clock.part("river orders and equities"):
@@ -205,10 +205,10 @@ def run_kmeans(pool: ThreadPoolExecutor, clock: Clock, points: int, workers: int
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
-    from abstractions.hand_classes import class_weights
-    from abstractions.kmeans import kmeans
-    from abstractions.potentials import ehs_features
-    from abstractions.rivers import river_orders
+    from abstractions.clustering.kmeans import kmeans
+    from abstractions.features.hand_classes import class_weights
+    from abstractions.features.potentials import ehs_features
+    from abstractions.features.rivers import river_orders
 
     orders = np.concatenate(spread(pool, river_orders, 5))
     features = np.concatenate(spread(pool, lambda a, b: ehs_features(3, a, b, orders), 3))

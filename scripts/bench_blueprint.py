@@ -23,16 +23,16 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from abstractions.cards import NUM_CLASSES, NUM_COMBOS
+from abstractions.features.rivers import river_equity_counts
 from abstractions.isomorphism import COMBO_PERMUTATION, board_index, permutation_number
-from abstractions.rivers import river_equity_counts
-from solver.blueprint_boards import BoardBatch, board_hands
-from solver.blueprint_evaluation import FlopEvaluator, group_boards
-from solver.game import GameConfig
-from solver.postflop import PostflopSolver
-from solver.pot_types import pot_types
-from solver.schedules import schedule
-from solver.shard import Shard
-from solver.trunk import TrunkGame
+from solver.betting.game import GameConfig
+from solver.blueprint.boards import BoardBatch, board_hands
+from solver.blueprint.evaluation import FlopEvaluator, group_boards
+from solver.blueprint.pot_types import pot_types
+from solver.blueprint.shard import Shard
+from solver.blueprint.trunk import TrunkGame
+from solver.cfr.schedules import schedule
+from solver.postflop.solver import PostflopSolver
 
 REFERENCE_R1_MS = 0.655
 R1_UPDATES = 75 * 1081 * 2

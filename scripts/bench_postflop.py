@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from solver.postflop import PostflopSolver
+from solver.postflop.solver import PostflopSolver
 
 OOP = "66+,A8s+,A5s-A4s,AJo+,K9s+,KQo,QTs+,JTs,96s+,85s+,75s+,65s,54s"
 IP = "QQ-22,AQs-A2s,ATo+,K5s+,KJo+,Q8s+,J8s+,T7s+,96s+,86s+,75s+,64s+,53s+"

@@ -41,16 +41,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from abstractions.buckets import BucketTables
 from abstractions.cards import NUM_CLASSES, NUM_COMBOS
 from abstractions.isomorphism import canonical_boards
-from pipelines.cluster import open_cluster
-from pipelines.fleet import HostFleet, shard_specs
-from pipelines.hosts import BatchBuckets, Postflop, RayHosts, street_buckets
-from solver.blueprint_boards import BoardSampler
-from solver.blueprint_trainer import BlueprintTrainer, ShardSpec, sum_boards
-from solver.game import GameConfig
-from solver.pot_types import pot_types
-from solver.schedules import schedule
-from solver.shard import Shard
-from solver.trunk import Trunk, TrunkGame
+from pipelines.run.cluster import open_cluster
+from pipelines.training.fleet import HostFleet, shard_specs
+from pipelines.training.hosts import BatchBuckets, Postflop, RayHosts, street_buckets
+from solver.betting.game import GameConfig
+from solver.blueprint.boards import BoardSampler
+from solver.blueprint.pot_types import pot_types
+from solver.blueprint.shard import Shard
+from solver.blueprint.trainer import BlueprintTrainer, ShardSpec, sum_boards
+from solver.blueprint.trunk import Trunk, TrunkGame
+from solver.cfr.schedules import schedule
 
 BYTES_PER_BOARD = 3 * NUM_COMBOS * 2
 CORES = (1, 2, 8, 16, 32, 64, 128, 256, 512)

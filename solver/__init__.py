@@ -1,5 +1,5 @@
 """Public tree, discount schedules, CFR kernels, best response, solvers."""
 
-from solver.exploitability import Exploitability, exploitability
+from solver.cfr.exploitability import Exploitability, exploitability
 
 __all__ = ["Exploitability", "exploitability"]

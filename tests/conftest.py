@@ -63,16 +63,16 @@ def _export(root: Path, scope: str, kind: str) -> Path:
     from abstractions.cards import CLASS_NAMES, NUM_CLASSES
     from abstractions.equity import class_pairs
     from abstractions.textures import build_textures
-    from artifacts.array_pack import pack_arrays
     from artifacts.bundle_store import BundleStore
-    from pipelines import evaluate, export
-    from pipelines.cluster import InProcess
-    from pipelines.engine import StageRun
-    from pipelines.progress import Reporter
-    from pipelines.training import read_game
-    from solver.blueprint_tables import action_nodes
-    from solver.game import GameConfig, StreetSizes
-    from solver.pot_types import pot_types
+    from artifacts.format.array_pack import pack_arrays
+    from pipelines.run.cluster import InProcess
+    from pipelines.run.engine import StageRun
+    from pipelines.run.progress import Reporter
+    from pipelines.stages import evaluate, export
+    from pipelines.training.phase import read_game
+    from solver.betting.game import GameConfig, StreetSizes
+    from solver.blueprint.pot_types import pot_types
+    from solver.blueprint.tables import action_nodes
 
     store = BundleStore(root)
 

@@ -8,9 +8,9 @@ import pytest
 from abstractions.bucket_equity import bucket_equity, bucket_scores
 from abstractions.cards import CLASS_OF_COMBO, COMBO_CARDS, live_combos
 from abstractions.evaluator import evaluate_board
-from abstractions.hand_classes import expand_classes
+from abstractions.features.hand_classes import expand_classes
+from abstractions.features.rivers import BLOCKED, river_equity_counts, river_orders
 from abstractions.isomorphism import board_index, canonical_boards, hand_class_offsets
-from abstractions.rivers import BLOCKED, river_equity_counts, river_orders
 
 DISJOINT = ~(COMBO_CARDS[:, None, :, None] == COMBO_CARDS[None, :, None, :]).any(axis=(2, 3))
 

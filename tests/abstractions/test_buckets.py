@@ -24,8 +24,10 @@ from abstractions.buckets import (
     sample_points,
 )
 from abstractions.cards import CLASS_NAMES, COMBO_INDEX, format_combo, live_combos
-from abstractions.hand_classes import class_numbers, class_weights
-from abstractions.histograms import preflop_histograms
+from abstractions.features.hand_classes import class_numbers, class_weights
+from abstractions.features.histograms import preflop_histograms
+from abstractions.features.ochs import opponent_clusters
+from abstractions.features.rivers import BLOCKED, river_equity_counts, river_orders
 from abstractions.isomorphism import (
     SUIT_PERMUTATIONS,
     board_index,
@@ -33,8 +35,6 @@ from abstractions.isomorphism import (
     hand_class_offsets,
     permute_cards,
 )
-from abstractions.ochs import opponent_clusters
-from abstractions.rivers import BLOCKED, river_equity_counts, river_orders
 from abstractions.textures import Textures, build_textures
 
 RIVERS = 134_459

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from abstractions.cards import live_combos, parse_board, parse_card
-from abstractions.hand_classes import expand_classes
+from abstractions.features.hand_classes import expand_classes
 from abstractions.isomorphism import board_index, canonical_boards, hand_class_offsets
 from abstractions.textures import (
     FLOP_FEATURES,

@@ -23,7 +23,7 @@ from artifacts.postflop_offpath import (
     mark_off_path_with_reason,
     reasons_by_key,
 )
-from solver.tree import NodeKind, PublicTree, spot_tree
+from solver.betting.tree import NodeKind, PublicTree, spot_tree
 
 Strategy = dict[str, list[float]]
 

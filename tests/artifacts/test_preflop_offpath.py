@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abstractions.cards import CLASS_NAMES
-from artifacts import offpath, preflop_offpath
+from artifacts import preflop_offpath
+from artifacts.offpath import marks as offpath
 from artifacts.preflop_offpath import (
     clean_off_path,
     mark_off_path,
@@ -21,9 +22,9 @@ from artifacts.preflop_offpath import (
     reasons_by_line,
     strategy_table,
 )
-from solver.game import GameConfig
-from solver.preflop import PreflopStrategy, solve_preflop
-from solver.tree_text import action_labels
+from solver.betting.game import GameConfig
+from solver.betting.tree_text import action_labels
+from solver.preflop.solver import PreflopStrategy, solve_preflop
 
 Row = dict[str, float]
 Table = dict[str, dict[str, Row]]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import composition
+from pipelines.config import composition
 
 PYTHON = [sys.executable, "-m"]
 Run = Callable[..., subprocess.CompletedProcess[str]]

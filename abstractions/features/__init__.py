@@ -1,0 +1,1 @@
+"""What a hand is worth on a board, as numbers that can be clustered."""

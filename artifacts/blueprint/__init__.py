@@ -1,0 +1,1 @@
+"""The exported blueprint as users read it."""

@@ -1,0 +1,125 @@
+"""Where two blueprints of one game disagree: how far apart they play, times how often it comes up.
+
+The distance of two strategies of a hand is their total variation, the probability that must move to make one
+the other. Its weight is the probability that the line is played and the hand is held, the mean of both
+blueprints. Both are read as trained, so that off-path hands weigh next to nothing by themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from artifacts.blueprint.bundle import PREFIX, SEATS, STREET_NAMES, BlueprintBundle
+from artifacts.blueprint.line_reach import LinePlay, line_plays
+from artifacts.errors import BundleError
+
+
+@dataclass(frozen=True)
+class HandDifference:
+    """One hand at one line.
+
+    Attributes
+    ----------
+    reach
+        Probability per deal that the line is played and the hand is held by the player to act.
+    distance
+        Total variation of the two strategies, 0 to 1.
+    first, second
+        What each blueprint plays, by action label.
+    """
+
+    line: str
+    hand: str
+    reach: float
+    distance: float
+    first: dict[str, float]
+    second: dict[str, float]
+
+    @property
+    def weighted(self) -> float:
+        """Distance times reach."""
+        return self.distance * self.reach
+
+
+@dataclass(frozen=True)
+class LineDifference:
+    """One line: its reach, and the distance of the strategies averaged over the hands that get there."""
+
+    line: str
+    player: str
+    reach: float
+    distance: float
+    hands: tuple[HandDifference, ...]
+
+    @property
+    def weighted(self) -> float:
+        """Distance times reach."""
+        return self.distance * self.reach
+
+
+def bundle_difference(
+    first: BlueprintBundle,
+    second: BlueprintBundle,
+    *,
+    board: NDArray[np.uint8] | None = None,
+    prefix: str = "",
+) -> list[LineDifference]:
+    """Every line with its hands, each largest first.
+
+    Parameters
+    ----------
+    board
+        Compare the decisions of this board's street, by combo; without it those before the flop, by class.
+    prefix
+        Compare lines that begin with this only.
+
+    Raises
+    ------
+    BundleError
+        If the two do not offer the same actions at the same lines: they are of different games.
+    """
+    cards = np.empty(0, dtype=np.uint8) if board is None else board
+    street = STREET_NAMES[max(len(cards) - 2, 0)]
+    lines = first.lines(street)
+    if lines != second.lines(street):
+        raise BundleError(
+            f"{first.path} and {second.path} are of different games: their {street} lines differ"
+        )
+    start = prefix.removeprefix(PREFIX)
+    chosen = [line for line in lines if line.removeprefix(PREFIX).startswith(start)]
+    if not chosen:
+        raise ValueError(f"prefix {prefix!r}: no {street} line begins with it")
+    found = [
+        _line_difference(line, one, two)
+        for line, one, two in zip(chosen, line_plays(first, chosen, cards), line_plays(second, chosen, cards))
+    ]
+    return sorted(found, key=lambda line: -line.weighted)
+
+
+def _line_difference(line: str, one: LinePlay, two: LinePlay) -> LineDifference:
+    if one.actions != two.actions:
+        raise BundleError(
+            f"line {line!r}: the blueprints offer different actions ({', '.join(one.actions)} and "
+            f"{', '.join(two.actions)}); they are of different games"
+        )
+    distance = 0.5 * np.abs(one.shares - two.shares).sum(axis=1)
+    reach = 0.5 * (one.reach + two.reach)
+    weighted = distance * reach
+    total = float(reach.sum())
+    hands = tuple(
+        HandDifference(
+            line,
+            one.hands[index],
+            float(reach[index]),
+            float(distance[index]),
+            dict(zip(one.actions, one.shares[index].tolist())),
+            dict(zip(one.actions, two.shares[index].tolist())),
+        )
+        for index in np.argsort(-weighted, kind="stable").tolist()
+        if weighted[index] > 0
+    )
+    mean = float(weighted.sum()) / total if total > 0 else 0.0
+    return LineDifference(line, SEATS[one.player], total, mean, hands)

@@ -1,0 +1,1 @@
+"""How tables and manifests lie on disk."""

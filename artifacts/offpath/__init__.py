@@ -1,0 +1,1 @@
+"""Which hands never get to a line, and the table that they are read from."""

@@ -1,0 +1,238 @@
+"""`poker-solver chart | lines | range`: reading a blueprint that a pipeline exported."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pipelines.commands.options import (
+    DEFAULT_STORE,
+    PREFIX,
+    Board,
+    Json,
+    Seat,
+    Store,
+    board_cards,
+    bundle_and_line,
+    open_exported,
+    user_input,
+    writable,
+)
+from pipelines.run.errors import UserError
+from pipelines.run.progress import plain_console
+
+if TYPE_CHECKING:
+    from artifacts.blueprint.bundle import BlueprintBundle
+
+
+class Street(StrEnum):
+    """Streets by name."""
+
+    PREFLOP = "preflop"
+    FLOP = "flop"
+    TURN = "turn"
+    RIVER = "river"
+
+
+BundleAndLine = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="BUNDLE LINE", help="folder of the bundle, and a line: b250r750"),
+]
+
+
+def chart(
+    words: BundleAndLine = None,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="the strategy as trained, off-path hands and all")
+    ] = False,
+    png: Annotated[Path | None, typer.Option(help="write the chart as a picture")] = None,
+    svg: Annotated[Path | None, typer.Option(help="write the chart as a vector picture")] = None,
+    html: Annotated[Path | None, typer.Option(help="write the chart as a page with tooltips")] = None,
+    store: Store = DEFAULT_STORE,
+    json_: Json = False,
+) -> None:
+    """Draw a preflop decision: 13 x 13 hands, each cell divided by action. The first decision by default.
+
+    Hands that never get to the line are grey, with a dash, and the reason is below.
+
+    \b
+    Examples:
+      poker-solver chart
+      poker-solver chart b250 --raw
+      poker-solver chart artifacts/store/export-KEY b250r750 --png chart.png --html chart.html
+    """
+    for file in (png, svg, html):
+        writable(file)
+    path, line = bundle_and_line(words)
+    bundle = open_exported(path, store)
+    with user_input():
+        rows = bundle.preflop(line)
+        decision = bundle.decision(line)
+    shares, reasons = (rows.raw_probability, None) if raw else (rows.probability, rows.reasons)
+    title = f"{decision.line.removeprefix(PREFIX) or 'first in'}: {_seat(decision.player)} to act"
+    _chart_files(title, rows.actions, shares, reasons, rows.reach, png=png, svg=svg, html=html)
+    if json_:
+        hands = {
+            hand: {
+                "strategy": dict(zip(rows.actions, shares[index].tolist())),
+                "reach": float(rows.reach[index]),
+                "reason": rows.reasons[index],
+            }
+            for index, hand in enumerate(rows.hands)
+        }
+        print(json.dumps(_line_data(bundle, line) | {"raw": raw, "hands": hands}))
+        return
+    from pipelines.figures.chart_text import chart_lines
+
+    console = plain_console()
+    console.print(title, markup=False)
+    for text in chart_lines(
+        rows.actions, shares, reasons, reach=rows.reach, colours=console.color_system is not None
+    ):
+        console.print(text)
+    for file in (png, svg, html):
+        if file is not None:
+            print(f"written: {file}")
+
+
+def _chart_files(
+    title: str, actions: Any, shares: Any, reasons: Any, reach: Any, *, png: Any, svg: Any, html: Any
+) -> None:
+    if png is not None or svg is not None:
+        from pipelines.figures.charts import chart_figure
+
+        figure = chart_figure(title, actions, shares, reasons, reach=reach)
+        for file, kind in ((png, "png"), (svg, "svg")):
+            if file is not None:
+                figure.savefig(file, format=kind, dpi=150)
+    if html is not None:
+        from pipelines.figures.chart_text import chart_html
+
+        html.write_text(chart_html(title, actions, shares, reasons, reach=reach), encoding="utf-8")
+
+
+def _seat(player: int) -> str:
+    return tuple(Seat)[player].value
+
+
+def _line_data(bundle: BlueprintBundle, line: str) -> dict[str, Any]:
+    decision = bundle.decision(line)
+    return {
+        "line": decision.line,
+        "street": tuple(Street)[decision.street].value,
+        "player": _seat(decision.player),
+        "pot": decision.pot,
+        "actions": list(decision.actions),
+    }
+
+
+def lines(
+    bundle: Annotated[Path | None, typer.Argument(help="folder of the bundle")] = None,
+    street: Annotated[Street | None, typer.Option(help="lines of this street only")] = None,
+    prefix: Annotated[str, typer.Option(help="lines that begin with this only: b250c/")] = "",
+    board: Board = "",
+    store: Store = DEFAULT_STORE,
+    json_: Json = False,
+) -> None:
+    """List lines: who acts, the actions with their frequencies, and how often the line is played.
+
+    After the flop strategies depend on the board: give one to see the frequencies on its street. A line's
+    reach is the probability per deal that both players take their part of it.
+
+    \b
+    Examples:
+      poker-solver lines --street preflop
+      poker-solver lines --prefix b250c/ --board QsJh2h
+    """
+    opened = open_exported(bundle, store)
+    with user_input():
+        cards = board_cards(board)
+        reached = tuple(Street)[max(len(cards) - 2, 0)]
+        shown = street or (reached if len(cards) else None)
+        start = prefix.removeprefix(PREFIX)
+        chosen = [
+            line
+            for line in opened.lines(shown.value if shown else None)
+            if line.removeprefix(PREFIX).startswith(start)
+        ]
+        if not chosen:
+            raise UserError(f"prefix {prefix!r}: no {shown.value + ' ' if shown else ''}line begins with it")
+        data = {line: _line_data(opened, line) for line in chosen}
+        from artifacts.blueprint.line_reach import line_plays
+
+        known = [line for line, entry in data.items() if entry["street"] == reached]
+        for play in line_plays(opened, known, cards):
+            total = float(play.reach.sum())
+            data[play.line] |= {
+                "reach": total,
+                "frequencies": dict(zip(play.actions, play.frequencies.tolist())) if total else None,
+            }
+    if json_:
+        print(json.dumps({"board": board, "lines": list(data.values())}))
+        return
+    from rich.table import Table
+
+    table = Table("line", "street", "player", "pot", "reach", "actions", box=None, pad_edge=False)
+    for line, entry in data.items():
+        frequencies = entry.get("frequencies")
+        actions = [
+            action if frequencies is None else f"{action} {frequencies[action]:.1%}"
+            for action in entry["actions"]
+        ]
+        reach = f"{entry['reach']:.4%}" if "reach" in entry else ""
+        name = line.removeprefix(PREFIX) or "(start)"
+        table.add_row(name, entry["street"], entry["player"], str(entry["pot"]), reach, ", ".join(actions))
+    plain_console().print(table)
+
+
+def range_(
+    words: BundleAndLine = None,
+    player: Annotated[Seat | None, typer.Option(help="whose range; the one to act if left out")] = None,
+    board: Board = "",
+    store: Store = DEFAULT_STORE,
+    json_: Json = False,
+) -> None:
+    """A player's range at a line: each hand by how likely it plays its part of the line.
+
+    \b
+    Examples:
+      poker-solver range b250c --player bb
+      poker-solver range b250c/xb250 --player sb --board QsJh2h
+    """
+    import numpy as np
+
+    path, line = bundle_and_line(words)
+    bundle = open_exported(path, store)
+    with user_input():
+        cards = board_cards(board)
+        if player is None:
+            player = tuple(Seat)[bundle.decision(line).player]
+        weights = np.minimum(bundle.range(line, player.value, cards), 1.0)  # products may round above it
+    from abstractions.cards import CLASS_NAMES, CLASS_OF_COMBO, NUM_CLASSES, format_combo, live_combos
+    from abstractions.ranges import format_range, from_class_weights
+
+    by_class = len(weights) == NUM_CLASSES
+    combos = from_class_weights(weights) if by_class else weights
+    text = format_range(combos.round(3)) or "nothing"
+    if json_:
+        names = CLASS_NAMES if by_class else [format_combo(combo) for combo in range(len(combos))]
+        held = {name: weight for name, weight in zip(names, weights.tolist()) if weight > 0}
+        data = {"line": line, "player": player.value, "board": board, "range": text, "weights": held}
+        print(json.dumps(data))
+        return
+    from pipelines.figures.chart_text import range_lines
+
+    live = live_combos(cards).astype(float)
+    held_of, live_of = (np.bincount(CLASS_OF_COMBO, weights=part) for part in (combos, live))
+    share = np.divide(held_of, live_of, out=np.zeros(NUM_CLASSES), where=live_of > 0)
+    console = plain_console()
+    console.print(
+        f"{player.value} at {line.removeprefix(PREFIX) or 'the start'}: {combos.sum() / live.sum():.2%} of hands"
+    )
+    for row in range_lines(share, colours=console.color_system is not None):
+        console.print(row)
+    console.print(text, markup=False)

@@ -1,0 +1,135 @@
+"""`poker-solver chained`: preflop, flop, turn and river in one go, as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipelines.commands.options import DEFAULT_STORE, Json, Seat, open_exported, user_input, writable
+from pipelines.run.errors import UserError
+
+if TYPE_CHECKING:
+    from pipelines.commands.preflop_play import PreflopPlay
+
+
+def chained(
+    hero_range: Annotated[str, typer.Option(help='hands that hero may hold: "AA,KK,AKs"')],
+    villain_range: Annotated[str, typer.Option(help="hands that villain may hold")],
+    board: Annotated[str, typer.Option(help='three, four or five cards: "Ad 8h 9d"')],
+    hero: Annotated[
+        Seat, typer.Option(help="hero's seat; the small blind has position after the flop")
+    ] = Seat.SB,
+    bundle: Annotated[
+        Path | None, typer.Option(help="preflop strategy of this exported bundle instead of a live solve")
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--game", help="game of the live solve, repeatable: game=hu25 or game.limp=false"),
+    ] = None,
+    line: Annotated[
+        str | None, typer.Option(help="preflop line to the flop: b250c; left out, the one played most")
+    ] = None,
+    postflop_line: Annotated[
+        str | None,
+        typer.Option(help="what was played on finished streets: xb375c/xx; left out, check and check"),
+    ] = None,
+    bet: Annotated[str, typer.Option(help="bet sizes of every street: 50%,100%,a")] = "75%",
+    raise_: Annotated[str, typer.Option("--raise", help="raise sizes of every street")] = "3x",
+    target: Annotated[float, typer.Option(min=0, help="percent of pot at which a solve stops")] = 0.5,
+    time_limit: Annotated[float, typer.Option(min=0.1, help="seconds per street at most")] = 60.0,
+    max_iterations: Annotated[int, typer.Option(min=1, help="iterations per street at most")] = 1000,
+    preflop_iterations: Annotated[int, typer.Option(min=1, help="of the live preflop solve")] = 2000,
+    threads: Annotated[int, typer.Option(min=1)] = 2,
+    lazy_postflop: Annotated[
+        bool,
+        typer.Option("--lazy-postflop", help="solve the flop only; read turn and river from that solve"),
+    ] = False,
+    raw_offpath: Annotated[
+        bool, typer.Option("--raw-offpath", help="leave the rows of off-path hands as solved")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="write the JSON here instead")] = None,
+    json_: Json = True,  # noqa: ARG001 - accepted as everywhere; the result is JSON in any case
+) -> None:
+    """Solve preflop, carry both ranges to the flop and solve on, street by street. Prints JSON.
+
+    Ranges go along one preflop line, each hand by how often it plays it. The flop is solved exactly, then
+    turn and river as the board has them. Hands that are off-path at a decision are folded in what is printed.
+
+    \b
+    Examples:
+      poker-solver chained --hero-range "AA,KK,AKs" --villain-range "QQ,JJ,AKs" --board "Ad 8h 9d"
+      poker-solver chained --hero-range 22+,A2s+ --villain-range 22+,AT+ --board Ad8h9d2c \\
+        --line b250c --postflop-line xb375c --hero bb --raw-offpath --out result.json
+    """
+    writable(out)
+    if bundle is not None and overrides:
+        raise UserError("--game: the game is that of --bundle; give one of the two")
+    with user_input():
+        from pipelines.commands.chained import ChainedSettings, chained_result, read_hands, read_played
+        from solver.postflop.holdem import read_board
+
+        cards = read_board(board)
+        own, other = (
+            read_hands(name, text, cards)
+            for name, text in (("hero-range", hero_range), ("villain-range", villain_range))
+        )
+        seat = 0 if hero is Seat.SB else 1
+        settings = ChainedSettings(
+            ranges=(own, other) if seat == 0 else (other, own),
+            board=cards,
+            hero=seat,
+            line=line,
+            played=read_played(postflop_line, cards),
+            bet=bet,
+            raise_=raise_,
+            target=target,
+            time_limit=time_limit,
+            max_iterations=max_iterations,
+            threads=threads,
+            lazy=lazy_postflop,
+            clean=not raw_offpath,
+        )
+        play = _live(overrides or [], preflop_iterations) if bundle is None else _exported(bundle)
+        result = chained_result(play, settings, progress=_show if sys.stderr.isatty() else None)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    text = json.dumps(result)
+    if out is None:
+        print(text)
+    else:
+        out.write_text(text + "\n", encoding="utf-8")
+        print(f"written: {out}")
+
+
+def _live(overrides: list[str], iterations: int) -> PreflopPlay:
+    from pipelines.commands.preflop_play import PreflopPlay
+    from pipelines.config.composition import compose_config
+    from solver.preflop.solver import solve_preflop
+
+    game = compose_config(overrides).game
+    result = solve_preflop(game.game_config(), iterations=iterations)
+    source = {
+        "source": "live",
+        "game": game.name,
+        "exploitability_mbb": result.exploitability,
+        "iterations": result.iterations,
+    }
+    return PreflopPlay(result.strategy.game.config, result.strategy.by_line(), source)
+
+
+def _exported(path: Path) -> PreflopPlay:
+    from pipelines.commands.preflop_play import PreflopPlay
+    from pipelines.training.blueprint_values import exported_game
+
+    bundle = open_exported(path, DEFAULT_STORE)
+    source = {"source": str(path), "exploitability_mbb": bundle.metrics["exploitability_raw"]}
+    return PreflopPlay(exported_game(bundle), bundle.strategy_table(clean=False), source)
+
+
+def _show(iteration: int, seconds: float, percent: float) -> None:
+    line = f"\riteration {iteration:,}: {percent:.3f} % of pot, {seconds:.1f} s "
+    print(line, end="", file=sys.stderr, flush=True)

@@ -1,0 +1,60 @@
+"""Rows of an exact postflop solve under the keys that off-path cleaning reads."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstractions.cards import COMBO_CARDS, format_card, format_cards
+from solver.betting.game import STREETS
+from solver.betting.public_tree import NodeKind, PublicTree
+from solver.postflop.node_report import real_combos
+from solver.postflop.solver import PostflopSolver
+
+
+def per_history_strategy(solver: PostflopSolver, root: int, dealt: tuple[int, ...]) -> dict[str, list[float]]:
+    """Rows ``<hole>|<board>|<street>|<history>`` of every decision of a street from its root on.
+
+    Parameters
+    ----------
+    root
+        Root of the street in the solver's tree.
+    dealt
+        Cards dealt since the solver's own root.
+    """
+    tree, engine = solver.tree, solver.engine
+    number, suits = engine.deals.locate(dealt)
+    board = format_cards(sorted([*engine.game.board, *dealt]))
+    street = STREETS[tree.street[root]][0]
+    holes = []
+    for player in range(2):
+        cards = engine.game.hands[player][engine.deals.hands[player][number]]
+        holes.append([hole(int(combo)) for combo in real_combos(cards, suits)])
+    rows = {}
+    for node in decisions(tree, root):
+        player = int(tree.player[node])
+        history = tree.line(node)
+        for name, row in zip(holes[player], engine.strategy(node, number).T.tolist()):
+            rows[f"{name}|{board}|{street}|{history}"] = row
+    return rows
+
+
+def decisions(tree: PublicTree, root: int) -> list[int]:
+    """Decisions of a street below its root."""
+    nodes = np.arange(root, tree.subtree_end[root])
+    here = (tree.kind[nodes] == NodeKind.DECISION) & (tree.street[nodes] == tree.street[root])
+    return nodes[here].tolist()
+
+
+def hole(combo: int) -> str:
+    """Hole cards as keys write them: ascending by card.
+
+    >>> hole(1325)
+    'AhAs'
+    """
+    return "".join(format_card(int(card)) for card in COMBO_CARDS[combo])
+
+
+def by_hole(weights: NDArray[np.float64]) -> dict[str, float]:
+    """A range as off-path cleaning takes it, hands without weight left out."""
+    return {hole(int(combo)): float(weights[combo]) for combo in np.flatnonzero(weights)}

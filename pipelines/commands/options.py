@@ -1,0 +1,97 @@
+"""What the commands of `poker-solver` share: options, and whose mistake an error is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipelines.run.errors import UserError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from artifacts.blueprint.bundle import BlueprintBundle
+
+_LINE = re.compile(r"(\|\|p\|)?([fxcA/]|[br]\d+)*")
+Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
+Store = Annotated[
+    Path,
+    typer.Option(help="store whose newest exported bundle is read where none is named", show_default=True),
+]
+Board = Annotated[str, typer.Option(help="public cards as dealt, once the line has seen a flop: QsJh2h")]
+DEFAULT_STORE = Path("artifacts/store")
+#: Of preflop lines, left out where they are shown.
+PREFIX = "||p|"
+
+
+class Seat(StrEnum):
+    """Seats of a heads-up game."""
+
+    SB = "sb"
+    BB = "bb"
+
+
+@contextmanager
+def user_input(source: Path | str | None = None) -> Iterator[None]:
+    """A value that the library refuses is the user's mistake here; `source` is where it came from."""
+    try:
+        yield
+    except ValueError as error:
+        raise UserError(f"{source}: {error}" if source else str(error)) from None
+
+
+def board_cards(text: str) -> NDArray[np.uint8]:
+    """Cards of `--board`, none where it is left out."""
+    from abstractions.cards import parse_board
+
+    return parse_board(text)
+
+
+def writable(path: Path | None) -> Path | None:
+    """A file to write, refused before any work where its folder does not exist."""
+    if path is not None and not path.resolve().parent.is_dir():
+        raise UserError(f"{path}: its folder does not exist")
+    return path
+
+
+def open_exported(bundle: Path | None, store: Path) -> BlueprintBundle:
+    """An exported bundle by its folder, or the one used last in a store; anything else is a user's mistake."""
+    from artifacts.blueprint.bundle import BlueprintBundle
+    from artifacts.bundle import open_bundle
+    from artifacts.bundle_store import BundleStore
+    from artifacts.format.manifest import MANIFEST
+
+    if bundle is None:
+        newest = [manifest for manifest in BundleStore(store).bundles() if manifest.stage == "export"][-1:]
+        if not newest:
+            raise UserError(f"{store}: no exported bundle in this store; name one, or give --store ROOT")
+        bundle = BundleStore(store).path(newest[0].stage, newest[0].key)
+    elif not (bundle / MANIFEST).is_file():
+        raise UserError(
+            f"{bundle}: no bundle, it has no {MANIFEST}; expected a folder such as STORE/export-KEY"
+        )
+    opened = open_bundle(bundle)
+    if not isinstance(opened, BlueprintBundle):
+        raise UserError(f"{bundle}: a bundle of stage {opened.manifest.stage}; expected one of stage export")
+    return opened
+
+
+def bundle_and_line(words: Sequence[str] | None) -> tuple[Path | None, str]:
+    """`[BUNDLE] [LINE]` apart: a single word that is written like a line, and is no folder, is one.
+
+    >>> bundle_and_line(["b250r750"]), bundle_and_line(["run/export-4c0a"])
+    ((None, 'b250r750'), (PosixPath('run/export-4c0a'), ''))
+    """
+    given = list(words or ())
+    if len(given) > 2:
+        raise UserError(f"{given[2]}: one word too many; expected [BUNDLE] [LINE]")
+    if len(given) == 1 and _LINE.fullmatch(given[0]) and not Path(given[0]).is_dir():
+        return None, given[0]
+    return (Path(given[0]) if given else None), (given[1] if len(given) == 2 else "")

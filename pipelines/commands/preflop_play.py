@@ -1,0 +1,90 @@
+"""A preflop strategy from wherever it is, and the ranges that it carries along a line to the flop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstractions.cards import CLASS_NAMES, CLASS_OF_COMBO
+from artifacts.blueprint.line_reach import deal_weight
+from artifacts.preflop_offpath import clean_off_path
+from solver.betting.game import GameConfig
+from solver.betting.public_tree import NodeKind, PublicTree
+from solver.betting.tree import game_tree
+from solver.betting.tree_text import action_labels, preflop_key
+
+Floats = NDArray[np.float64]
+Ranges = tuple[Floats, Floats]
+Table = Mapping[str, Mapping[str, Mapping[str, float]]]
+
+
+@dataclass(frozen=True, eq=False)
+class PreflopPlay:
+    """A preflop strategy of both seats as solved, and where it is from.
+
+    Attributes
+    ----------
+    by_line
+        ``{line: {hand: {label: probability}}}``, raw.
+    source
+        What a report says about it.
+    """
+
+    game: GameConfig
+    by_line: Table
+    source: Mapping[str, Any]
+
+    @cached_property
+    def tree(self) -> PublicTree:
+        """The preflop betting of the game."""
+        return game_tree(self.game, last_street=0)
+
+    def reach(self, node: int, seat: int) -> Floats:
+        """Probability by hand class that a seat plays its part of the way to a node."""
+        reach = np.ones(len(CLASS_NAMES))
+        while node > 0:
+            parent = int(self.tree.parent[node])
+            if self.tree.player[parent] == seat:
+                label = action_labels(self.tree, parent)[self.tree.children_of(parent).tolist().index(node)]
+                rows = self.by_line[preflop_key(self.tree, parent)]
+                reach *= [rows[hand][label] for hand in CLASS_NAMES]
+            node = parent
+        return reach
+
+    def carried(self, node: int, ranges: Ranges) -> Ranges:
+        """Ranges by combo of both seats at a node, from those that they were dealt."""
+        first, second = (ranges[seat] * self.reach(node, seat)[CLASS_OF_COMBO] for seat in range(2))
+        return first, second
+
+    def flop_node(self, line: str | None, ranges: Ranges) -> int:
+        """Node at which a line sees a flop; without one, that of the line which the ranges play most."""
+        nodes = np.flatnonzero(self.tree.kind == NodeKind.CHANCE).tolist()
+        if not nodes:
+            raise ValueError("line: no line of this game sees a flop with chips behind")
+        if line is None:
+            played = [deal_weight(*self.carried(node, ranges)) for node in nodes]
+            return int(nodes[int(np.argmax(played))])
+        node = self.tree.node_at(line)
+        if node not in nodes:
+            lines = " ".join(self.tree.line(other) for other in nodes)
+            raise ValueError(f"line: {line!r} does not lead to a flop; accepted: {lines}")
+        return node
+
+    def strategy_to(
+        self, node: int, ranges: Ranges, *, clean: bool
+    ) -> dict[str, dict[str, dict[str, float]]]:
+        """Rows of the decisions on the way to a node, for the hands that the seat to act was dealt."""
+        table = clean_off_path(self.by_line) if clean else self.by_line
+        strategy = {}
+        while node > 0:
+            node = int(self.tree.parent[node])
+            held = ranges[int(self.tree.player[node])] > 0
+            rows = table[preflop_key(self.tree, node)]
+            hands = [CLASS_NAMES[index] for index in np.unique(CLASS_OF_COMBO[held])]
+            strategy[preflop_key(self.tree, node)] = {hand: dict(rows[hand]) for hand in hands}
+        return dict(reversed(strategy.items()))

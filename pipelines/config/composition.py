@@ -1,0 +1,104 @@
+"""From a command line to a checked `Config`: Hydra composes, the schema checks, errors are one line."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from hydra import compose, initialize_config_module
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException, OverrideParseException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from pipelines.config.schema import Config, check
+from pipelines.run.errors import UserError
+
+CONFIG_MODULE = "conf"
+CONFIG_NAME = "config"
+_FLAGS_WITH_VALUE = ("--cfg", "-c", "--package", "-p", "--info", "-i", "--config-dir", "-cd")
+
+
+def config_from(hydra_config: DictConfig) -> Config:
+    """Resolve interpolations and check against the schema."""
+    try:
+        data: Any = OmegaConf.to_container(hydra_config, resolve=True)
+    except OmegaConfBaseException as error:
+        raise UserError(_one_line(error)) from None
+    return check(data)
+
+
+def compose_config(overrides: Sequence[str] = ()) -> Config:
+    """The `Config` that `python -m pipelines.blueprint OVERRIDES` would run.
+
+    >>> compose_config(["+preset=smoke"]).abstraction.textures
+    8
+    """
+    GlobalHydra.instance().clear()
+    try:
+        with initialize_config_module(CONFIG_MODULE, version_base="1.3"):
+            return config_from(compose(CONFIG_NAME, overrides=list(overrides)))
+    except (HydraException, OmegaConfBaseException) as error:
+        raise UserError(_one_line(error)) from None
+
+
+def split_flags(arguments: Sequence[str]) -> tuple[set[str], list[str]]:
+    """Hydra's flags and the overrides of a command line.
+
+    >>> split_flags(["--cfg", "job", "+preset=fast", "-m"]) == ({"--cfg", "-m"}, ["+preset=fast"])
+    True
+    """
+    flags: set[str] = set()
+    overrides: list[str] = []
+    takes_value = False
+    for argument in arguments:
+        if argument.startswith("-"):
+            flags.add(argument)
+            takes_value = argument in _FLAGS_WITH_VALUE
+        elif takes_value:
+            takes_value = False
+        else:
+            overrides.append(argument)
+    return flags, overrides
+
+
+def check_sweep(overrides: Sequence[str]) -> int:
+    """Check every job of a sweep (`-m seed=1,2`) before the first one starts; return how many there are."""
+    jobs = 0
+    for job in _sweep_jobs(overrides):
+        compose_config(job)
+        jobs += 1
+    return jobs
+
+
+def _sweep_jobs(overrides: Sequence[str]) -> Iterator[list[str]]:
+    try:
+        parsed = OverridesParser.create().parse_overrides(list(overrides))
+    except HydraException as error:
+        raise UserError(_one_line(error)) from None
+    choices: list[list[str]] = []
+    for override in parsed:
+        if override.is_sweep_override():
+            key = override.get_key_element()
+            choices.append([f"{key}={value}" for value in override.sweep_string_iterator()])
+        else:
+            choices.append([override.input_line or ""])
+    return (list(job) for job in itertools.product(*choices))
+
+
+def _one_line(error: Exception) -> str:
+    """Hydra explains itself over several lines; keep the key, what was found and what is accepted."""
+    text = str(error)
+    if match := re.search(r"Could not find '(?P<group>.+)/(?P<option>[^/']+)'", text):
+        options = re.findall(r"^\t(?!provider|path)(\S+)$", text, re.M)
+        return f"{match['group']}: {match['option']!r} is not accepted: one of {', '.join(options)}"
+    if match := re.search(r"Could not override '(?P<key>.+)'\. No match in the defaults list", text):
+        return f"{match['key']}: give a {match['key']} as +{match['key']}=NAME"
+    if match := re.search(r"Could not override '(?P<key>.+)'", text):
+        return f"{match['key']}: unknown key; `--cfg job` prints the accepted ones"
+    if isinstance(error, OverrideParseException):
+        return f"{error.override}: not understood; overrides are key=value, for example seed=7"
+    return next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)

@@ -1,0 +1,1 @@
+"""Running stages: engine, cluster, tracking, progress."""

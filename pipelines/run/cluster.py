@@ -1,0 +1,163 @@
+"""Where work runs: a Ray cluster (this machine or many) or this process, behind one `stream` of results.
+
+Results carry the position of their item, so that what is built from them has the same bytes whatever the
+number of workers.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.run.errors import UserError
+
+if TYPE_CHECKING:
+    from pipelines.config.schema import Cluster as ClusterConfig
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Cluster(Protocol):
+    """A place to run pure functions."""
+
+    @property
+    def num_cpus(self) -> int:
+        """Cores that work can be spread over."""
+        ...
+
+    def stream(
+        self, function: Callable[..., Result], items: Sequence[Item], *, shared: Any = None
+    ) -> Iterator[tuple[int, Result]]:
+        """`(position, function(item, shared))` of each item as it is finished, in any order.
+
+        `shared` is shipped once per node however large it is (left out of the call when None).
+        """
+        ...
+
+
+def unlocked(array: NDArray[Any]) -> NDArray[Any]:
+    """A view, flagged writable, of an array that Ray delivered; nobody may write to it.
+
+    Kernels are compiled for writable arrays, and once more for read-only ones; a copy of a large table in every
+    worker would cost more.
+    """
+    if array.flags.writeable:
+        return array
+    return np.asarray(_Unlocked(array))
+
+
+class _Unlocked:
+    """Memory of an array under its own flags; the view made from it keeps both alive."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array
+        self.__array_interface__ = array.__array_interface__ | {"data": (array.ctypes.data, False)}
+
+
+class InProcess:
+    """No Ray: a plain loop, for tests and debugging."""
+
+    num_cpus = 1
+
+    def stream(
+        self, function: Callable[..., Result], items: Sequence[Item], *, shared: Any = None
+    ) -> Iterator[tuple[int, Result]]:
+        """See `Cluster.stream`."""
+        for position, item in enumerate(items):
+            yield position, function(item) if shared is None else function(item, shared)
+
+
+class RayCluster:
+    """Ray tasks with bounded in-flight work; a task whose worker or node dies is run again."""
+
+    def __init__(self, num_cpus: int, *, in_flight: int, retries: int) -> None:
+        self.num_cpus = num_cpus
+        self._in_flight = max(1, in_flight * num_cpus)
+        self._retries = retries
+
+    def stream(
+        self, function: Callable[..., Result], items: Sequence[Item], *, shared: Any = None
+    ) -> Iterator[tuple[int, Result]]:
+        """See `Cluster.stream`."""
+        import ray
+
+        task = ray.remote(num_cpus=1, max_retries=self._retries)(function)
+        arguments = () if shared is None else (ray.put(shared),)
+        under_way: dict[Any, int] = {}
+        position = 0
+        try:
+            while position < len(items) or under_way:
+                while position < len(items) and len(under_way) < self._in_flight:
+                    under_way[task.remote(items[position], *arguments)] = position
+                    position += 1
+                (ready,), _ = ray.wait(list(under_way), num_returns=1)
+                yield under_way.pop(ready), ray.get(ready)
+        finally:
+            for reference in under_way:  # the consumer stopped, or a task failed
+                ray.cancel(reference, force=True)
+
+
+def _check_reachable(address: str) -> None:
+    """Ray itself would try an address that nobody listens on for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    try:
+        with socket.create_connection((host, int(port)), timeout=10):
+            return
+    except (OSError, ValueError) as error:
+        raise UserError(f"cluster.address: {address!r} is not a running Ray cluster ({error})") from None
+
+
+@contextmanager
+def open_cluster(config: ClusterConfig) -> Iterator[Cluster]:
+    """Start or join the configured cluster, and leave it at the end."""
+    if config.kind == "inprocess":
+        yield InProcess()
+        return
+    # Ray's own start-up hints and usage report are noise to the person who runs a pipeline, and its
+    # reporting needs a network.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    import ray
+
+    if config.address not in (None, "auto"):
+        _check_reachable(str(config.address))
+    on_terminate = signal.getsignal(signal.SIGTERM)  # ray.init installs its own
+    try:
+        if config.kind == "local":
+            # A record of every call, for the dashboard that is not started: a third of a gigabyte in an hour.
+            os.environ.setdefault("RAY_task_events_report_interval_ms", "0")
+            # Workers that were done with the abstraction would sit beside the shards for the whole training.
+            os.environ.setdefault("RAY_num_workers_soft_limit", "0")
+            os.environ.setdefault("RAY_idle_worker_killing_time_threshold_ms", "5000")
+            ray.init(
+                address="local",  # a cluster of our own, even where another one runs on this machine
+                num_cpus=config.num_cpus or os.cpu_count() or 1,
+                object_store_memory=None if config.object_store_mb is None else config.object_store_mb << 20,
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level="ERROR",
+            )
+        else:
+            ray.init(address=config.address, log_to_driver=False, logging_level="ERROR")
+    except ConnectionError as error:
+        first = str(error).splitlines()[0]
+        raise UserError(
+            f"cluster.address: {config.address!r} is not a running Ray cluster ({first})"
+        ) from None
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, on_terminate)
+    try:
+        # A configured number may exceed what is up now: the autoscaler sees the demand and adds nodes.
+        num_cpus = config.num_cpus or int(ray.cluster_resources().get("CPU", 1))
+        yield RayCluster(num_cpus, in_flight=config.in_flight, retries=config.retries)
+    finally:
+        ray.shutdown()

@@ -1,0 +1,224 @@
+"""Stage `evaluate`: how good the blueprint is, by exact best responses, and what it plays before the flop.
+
+The responder sees its real cards and the real board, and no buckets. Raw is the blueprint as trained;
+cleaned is the same with hands that are off-path before the flop folded (`artifacts.preflop_offpath`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from abstractions.cards import CLASS_NAMES
+from artifacts.bundle import Bundle
+from artifacts.format.arrow_file import Column
+from artifacts.preflop_offpath import clean_off_path
+from pipelines.run.engine import Inputs, Output, StageRun
+from pipelines.stages.dcfr import read_blueprint
+from pipelines.stages.textures import read_textures
+from pipelines.training.evaluation_boards import (
+    Progress,
+    evaluate_blueprint,
+    evaluation_boards,
+    exploitability,
+)
+from solver.betting.public_tree import NodeKind
+from solver.betting.tree_text import action_labels, preflop_key
+from solver.blueprint.evaluation import Blueprint, BlueprintValue
+from solver.blueprint.trunk import Floats
+from solver.preflop.solver import PreflopStrategy
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SEATS = ("sb", "bb")
+PREMIUM = ("AA", "KK", "QQ", "AKs", "AKo")
+LIMP_TRAPS = ("T2s", "94s", "93s")
+JUNK = ("72o", "62o", "42o", "32o")
+
+
+@dataclass(frozen=True)
+class EvaluateConfig:
+    """Boards to evaluate on.
+
+    Attributes
+    ----------
+    tier
+        For the headline figures.
+    street_tier
+        For the split of the loss by street, which costs twice as much per board.
+    medoids
+        Whether to evaluate the exact small game of typical boards too.
+    reach_rule
+        Of the cleaning.
+    """
+
+    tier: str
+    street_tier: str
+    medoids: bool
+    reach_rule: str
+
+
+def compute(config: EvaluateConfig, inputs: Inputs, run: StageRun) -> Output:
+    """Exploitability, expected values and preflop play of the blueprint.
+
+    Inputs: `dcfr`, `textures`, `buckets`, `preflop_equity`.
+    """
+    textures, buckets = read_textures(inputs["textures"]), inputs["buckets"]
+    raw = read_blueprint(inputs["dcfr"], buckets, inputs["preflop_equity"])
+    cleaned = cleaned_blueprint(raw, config.reach_rule)
+    covered = buckets.config["boards"]
+    over = partial(evaluation_boards, textures=textures, source=buckets, covered=covered)
+    boards = over(config.tier)
+    value = evaluate_blueprint(raw, boards, run.cluster, progress=_progress(run, f"{config.tier} tier"))
+    metrics = {
+        "exploitability_raw": value.exploitability,
+        "exploitability_cleaned": exploitability(cleaned, boards, run.cluster),
+        "boards": float(boards.num_boards),
+        **_value_metrics(value),
+    }
+    by_street = evaluate_blueprint(
+        raw,
+        over(config.street_tier),
+        run.cluster,
+        by_street=True,
+        progress=_progress(run, "by street"),
+    ).by_street
+    metrics |= {f"loss_{street}": by_street[street] for street in ("preflop", "flop", "turn", "river")}
+    metrics |= {f"loss_line_{line}": loss for line, loss in value.by_line.items()}
+    if config.medoids and covered != "medoids":
+        exact = evaluate_blueprint(raw, over("medoids"), run.cluster, progress=_progress(run, "medoid game"))
+        metrics |= {
+            f"medoids_{name}": figure
+            for name, figure in {"exploitability": exact.exploitability, **_value_metrics(exact)}.items()
+        }
+    play = PreflopStrategy(raw.game.preflop, raw.preflop)
+    metrics |= preflop_metrics(play)
+    return Output(
+        tables={
+            "preflop_ev": preflop_evs(play, value.preflop_values),
+            "loss_by_line": {
+                "line": pa.array(list(value.by_line), pa.string()),
+                "loss": np.array(list(value.by_line.values())),
+            },
+            "loss_by_street": {"street": list(by_street), "loss": np.array(list(by_street.values()))},
+        },
+        metrics=metrics,
+    )
+
+
+def _progress(run: StageRun, status: str) -> Progress:
+    run.begin()
+    return lambda done, total: run.progress(done, total, status)
+
+
+def _value_metrics(value: BlueprintValue) -> dict[str, float]:
+    """Expected value, best response and what a response before the flop alone gains, by seat."""
+    figures = {}
+    for seat, name in enumerate(SEATS):
+        figures[f"ev_{name}"] = value.expected[seat]
+        figures[f"best_response_{name}"] = value.best_response[seat]
+        figures[f"preflop_gain_{name}"] = value.preflop_response[seat] - value.expected[seat]
+    return figures
+
+
+def cleaned_blueprint(blueprint: Blueprint, reach_rule: str = "max") -> Blueprint:
+    """The blueprint with the preflop rows of off-path hands folded; postflop as it is."""
+    tree = blueprint.game.preflop.tree
+    play = PreflopStrategy(blueprint.game.preflop, blueprint.preflop)
+    table = clean_off_path(play.by_line(), reach_rule=reach_rule)
+    probabilities = blueprint.preflop.copy()
+    for node in np.flatnonzero(tree.kind == NodeKind.DECISION):
+        rows = table[preflop_key(tree, int(node))]
+        for label, child in zip(action_labels(tree, int(node)), tree.children_of(int(node))):
+            probabilities[child] = [rows[hand][label] for hand in CLASS_NAMES]
+    return dataclasses.replace(blueprint, preflop=probabilities)
+
+
+def preflop_evs(play: PreflopStrategy, values: Floats) -> dict[str, Column]:
+    """Net chips of each hand by preflop line and action, both playing the blueprint from there on.
+
+    Parameters
+    ----------
+    values
+        `BlueprintValue.preflop_values`.
+    """
+    tree = play.game.tree
+    lines: list[str] = []
+    actions: list[str] = []
+    chips: list[Floats] = []
+    for node in np.flatnonzero(tree.kind == NodeKind.DECISION):
+        line = preflop_key(tree, int(node))
+        for label, won in play.action_values(line, values[tree.player[node]]).items():
+            lines.append(line)
+            actions.append(label)
+            chips.append(won)
+    return {"line": lines, "action": actions, "ev": np.array(chips)}
+
+
+def _groups(play: PreflopStrategy, node: int) -> dict[str, Floats]:
+    """Probability by class to fold, to check or call, and to bet, raise or go all-in at a decision."""
+    tree = play.game.tree
+    groups = {name: np.zeros(len(CLASS_NAMES)) for name in ("fold", "call", "raise")}
+    for label, child in zip(action_labels(tree, node), tree.children_of(node)):
+        name = {"fold": "fold", "check": "call", "call": "call"}.get(label, "raise")
+        groups[name] += play.probabilities[child]
+    return groups
+
+
+def _facing_raise(play: PreflopStrategy) -> dict[str, Floats]:
+    """The big blind's play against the smallest first raise."""
+    tree = play.game.tree
+    for label, child in zip(action_labels(tree, 0), tree.children_of(0)):
+        if label not in ("fold", "check", "call") and tree.kind[child] == NodeKind.DECISION:
+            return _groups(play, int(child))
+    return {name: np.full(len(CLASS_NAMES), np.nan) for name in ("fold", "call", "raise")}
+
+
+def preflop_metrics(play: PreflopStrategy) -> dict[str, float]:
+    """Aggregate frequencies and the hands that show whether preflop play is sound.
+
+    `first_in_raise_over_limp` of the worst suited hands is the limp trap: with raw-equity leaves they limp.
+    """
+    first_in, facing = _groups(play, 0), _facing_raise(play)
+    combos = play.game.combos / play.game.combos.sum()
+    metrics = {f"first_in_{name}": float(combos @ share) for name, share in first_in.items()}
+    if not np.isnan(facing["fold"]).any():
+        metrics |= {f"facing_raise_{name}": float(combos @ share) for name, share in facing.items()}
+        metrics |= {f"facing_raise_fold_{hand}": _of(facing["fold"], hand) for hand in JUNK}
+    metrics |= {f"first_in_raise_{hand}": _of(first_in["raise"], hand) for hand in PREMIUM}
+    metrics["first_in_fold_premium"] = max(_of(first_in["fold"], hand) for hand in PREMIUM)
+    metrics |= {
+        f"first_in_raise_over_limp_{hand}": _of(first_in["raise"] - first_in["call"], hand)
+        for hand in LIMP_TRAPS
+    }
+    return metrics
+
+
+def _of(shares: Floats, hand: str) -> float:
+    return float(shares[CLASS_NAMES.index(hand)])
+
+
+def figures(bundle: Bundle) -> dict[str, Figure]:
+    """Where the loss sits, by street and by flop line."""
+    return {"loss": _loss_figure(bundle)}
+
+
+def _loss_figure(bundle: Bundle) -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 4))
+    for position, (name, column) in enumerate((("loss_by_street", "street"), ("loss_by_line", "line"))):
+        table = bundle[name]
+        axes = figure.add_subplot(1, 2, position + 1)
+        bars = axes.bar([str(label) for label in table[column]], table["loss"])
+        axes.bar_label(bars, fmt="%.1f", fontsize=7)
+        axes.set(ylabel="mbb/hand", title=f"exploitability by {column}")
+        axes.tick_params(axis="x", rotation=0 if column == "street" else 60, labelsize=7)
+    figure.tight_layout()
+    return figure

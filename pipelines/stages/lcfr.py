@@ -1,0 +1,63 @@
+"""Stage `lcfr`: the first phase of training, from nothing to regrets worth refining."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from artifacts.bundle import Bundle
+from artifacts.format.array_pack import pack_arrays, unpack_arrays
+from pipelines.run.engine import Inputs, Output, StageRun
+from pipelines.training.hosts import Arrays
+from pipelines.training.phase import (
+    PhaseConfig,
+    Setup,
+    Trained,
+    TrainingConfig,
+    train_phase,
+)
+from pipelines.training.trace import trace_figure, trace_metrics, trace_table
+from solver.blueprint.trainer import BlueprintTrainer
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class LcfrConfig:
+    """The game and how it is trained, and this phase."""
+
+    training: TrainingConfig
+    phase: PhaseConfig
+
+
+def compute(config: LcfrConfig, inputs: Inputs, run: StageRun) -> Output:
+    """Tables of trunk and shards after the phase, and exploitability on the way.
+
+    Inputs: `textures`, `buckets`, `bucket_equity`, `preflop_equity`.
+    """
+    setup = Setup.build(config.training, inputs)
+    sampler = setup.sampler(0)
+    rule = config.phase.rule(sampler.epoch(config.phase.iterations))
+
+    def begin(trainer: BlueprintTrainer) -> None:
+        trainer.begin_phase(rule, sampler, after_epoch=0)
+
+    def finish(trained: Trained) -> Output:
+        tables = pack_arrays("state", trained.trainer.state())
+        tables["trace"] = trace_table("lcfr", trained.trace)
+        return Output(tables=tables, metrics=trace_metrics(trained.trace))
+
+    return train_phase(setup, config.phase, begin, run, finish)
+
+
+def read_state(bundle: Bundle) -> Arrays:
+    """The trainer's state in a bundle of this stage."""
+    return {key: np.asarray(array) for key, array in unpack_arrays(bundle, "state").items()}
+
+
+def figures(bundle: Bundle) -> dict[str, Figure]:
+    """Exploitability over the iterations."""
+    return {"exploitability": trace_figure(bundle["trace"])}

@@ -1,0 +1,1 @@
+"""What may be done: games, bet sizes, rules, lines, and the public tree."""

@@ -1,0 +1,298 @@
+"""The game that is played: seats, forced bets, stacks, menus, thresholds and rake."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from solver.betting.sizes import SizeKind, Thresholds, parse_menu, parse_preflop_menu, round_chips
+
+STREETS = ("preflop", "flop", "turn", "river")
+PREFLOP, FLOP, TURN, RIVER = range(4)
+MAX_SEATS = 9
+MAX_CHIPS = 100_000_000  # nine stacks and a pot still fit 32 bits
+DEFAULT_NODE_LIMIT = 5_000_000
+
+
+@dataclass(frozen=True)
+class StreetSizes:
+    """Menus of one postflop street.
+
+    ``ip`` is whoever acts last on the street among the seats still in, ``oop`` everybody else.
+    ``donk`` replaces the bet menu of a seat that acts before the previous street's aggressor
+    (``None``: the ordinary bet menu).
+    """
+
+    oop_bet: str | None = "50%,100%"
+    oop_raise: str | None = "2.5x"
+    ip_bet: str | None = "50%,100%"
+    ip_raise: str | None = "2.5x"
+    donk: str | None = None
+
+    def validate(self, where: str) -> None:
+        """Refuse a menu that cannot be parsed, naming it."""
+        for seat in ("oop", "ip"):
+            parse_menu(getattr(self, f"{seat}_bet"), raising=False, where=f"{where}.{seat}.bet")
+            parse_menu(getattr(self, f"{seat}_raise"), raising=True, where=f"{where}.{seat}.raise")
+        parse_menu(self.donk, raising=False, where=f"donk_sizes.{where.rpartition('.')[2]}")
+
+
+def street_sizes(
+    bet_sizes: Mapping[str, Any],
+    donk_sizes: Mapping[str, Any] | None = None,
+    *,
+    first_street: int = FLOP,
+) -> tuple[StreetSizes, ...]:
+    """Menus from `first_street` to the river, from the ``bet_sizes`` of a spot or game file.
+
+    A street left out takes the menus of the previous one given; ``{"bet": .., "raise": ..}``
+    without ``oop`` and ``ip`` serves both.
+
+    Examples
+    --------
+    >>> street_sizes({"flop": {"bet": "50%", "raise": "2.5x"}}, first_street=RIVER)[0].ip_bet
+    '50%'
+    """
+    if not isinstance(bet_sizes, Mapping):
+        raise ValueError(f"bet_sizes: {bet_sizes!r} is not a table of streets")
+    donk_sizes = donk_sizes or {}
+    for key, table in (("bet_sizes", bet_sizes), ("donk_sizes", donk_sizes)):
+        for name in table:
+            if name not in STREETS[FLOP:]:
+                raise ValueError(f"{key}.{name}: unknown street; accepted: flop, turn, river")
+    result = []
+    given: Any = None
+    for street in range(FLOP, RIVER + 1):
+        name = STREETS[street]
+        given = bet_sizes.get(name, given) or given
+        if street < first_street:
+            continue
+        if given is None:
+            raise ValueError(f"bet_sizes.{name}: no sizes for this street or an earlier one")
+        oop, ip = _seat_sizes(given, name)
+        sizes = StreetSizes(
+            oop.get("bet"), oop.get("raise"), ip.get("bet"), ip.get("raise"), donk_sizes.get(name)
+        )
+        sizes.validate(f"bet_sizes.{name}")
+        result.append(sizes)
+    return tuple(result)
+
+
+def _seat_sizes(given: Any, street: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    where = f"bet_sizes.{street}"
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{where}: {given!r} is not a table with oop and ip, or bet and raise")
+    if not set(given) & {"oop", "ip"}:
+        given = {"oop": given, "ip": given}
+    for seat in given:
+        if seat not in ("oop", "ip"):
+            raise ValueError(f"{where}.{seat}: unknown key; accepted: oop, ip (or bet, raise for both)")
+    pair = []
+    for seat in ("oop", "ip"):
+        menus = given.get(seat) or {}
+        if not isinstance(menus, Mapping):
+            raise ValueError(f"{where}.{seat}: {menus!r} is not a table with bet and raise")
+        for key in menus:
+            if key not in ("bet", "raise"):
+                raise ValueError(f"{where}.{seat}.{key}: unknown key; accepted: bet, raise")
+        pair.append(menus)
+    return pair[0], pair[1]
+
+
+@dataclass(frozen=True)
+class GameConfig:
+    """A no-limit hold'em game; amounts in chips, 100 chips = 1 big blind by convention.
+
+    Seat 0 is the small blind and seat 1 the big blind; heads-up the small blind has the button.
+
+    Attributes
+    ----------
+    stacks
+        Chips of each seat before any forced bet; their number is the number of seats.
+    antes
+        Ante of each seat. Antes go into the main pot (so a single big-blind ante works too).
+    straddle
+        Live straddle, to this many chips, of the seat that would act first (0 = none).
+    limp
+        Whether the big blind may be called before anybody raised.
+    raise_sizes
+        Preflop menu by raise depth, the last one repeats: ``("2.5", "3x", "2.5x,a")``.
+    over_limp_sizes
+        Preflop menu of the first raise once somebody limped, in big blinds; empty: that of raise depth 0.
+    raise_cap
+        Bets and raises allowed preflop, 0 = no cap.
+    postflop
+        Menus of flop, turn and river.
+    postflop_raise_cap
+        Raises allowed after a postflop bet on each street, ``None`` = no cap.
+    add_allin_threshold, force_allin_threshold, merging_threshold
+        As in spot files.
+    rake, rake_cap
+        Rake is ``min(rake * pot, rake_cap)``.
+    no_flop_no_drop
+        Take no rake from a pot that ends by a fold before the flop.
+    node_limit
+        Largest tree that may be built.
+    """
+
+    stacks: tuple[int, ...] = (10_000, 10_000)
+    small_blind: int = 50
+    big_blind: int = 100
+    antes: tuple[int, ...] = ()
+    straddle: int = 0
+    limp: bool = True
+    raise_sizes: tuple[str, ...] = ("2.5", "3x", "2.5x", "a")
+    over_limp_sizes: str = ""
+    raise_cap: int = 4
+    postflop: tuple[StreetSizes, ...] = field(default=(StreetSizes(),) * 3)
+    postflop_raise_cap: int | None = 1
+    add_allin_threshold: float = 0.0
+    force_allin_threshold: float = 0.15
+    merging_threshold: float = 0.0
+    rake: float = 0.0
+    rake_cap: float = 0.0
+    no_flop_no_drop: bool = False
+    node_limit: int = DEFAULT_NODE_LIMIT
+
+    def __post_init__(self) -> None:
+        if not self.antes:
+            object.__setattr__(self, "antes", (0,) * len(self.stacks))
+        self._validate()
+
+    @property
+    def num_seats(self) -> int:
+        """Number of seats."""
+        return len(self.stacks)
+
+    @property
+    def blind_unit(self) -> int:
+        """The largest forced bet, the unit of preflop opening sizes."""
+        return max(self.big_blind, self.straddle)
+
+    def _validate(self) -> None:
+        seats = self.num_seats
+        if not 2 <= seats <= MAX_SEATS:
+            raise ValueError(f"stacks: {seats} seats; accepted: 2 to {MAX_SEATS}")
+        for key in ("small_blind", "big_blind", "straddle", "raise_cap", "node_limit"):
+            require_chips(key, getattr(self, key))
+        if not 0 < self.big_blind >= self.small_blind:
+            raise ValueError(
+                f"big_blind: {self.big_blind} is not positive and at least the small blind {self.small_blind}"
+            )
+        if self.straddle and self.straddle < 2 * self.big_blind:
+            raise ValueError(f"straddle: {self.straddle} is below two big blinds ({2 * self.big_blind})")
+        if len(self.antes) != seats:
+            raise ValueError(f"antes: {len(self.antes)} values for {seats} seats")
+        for seat in range(seats):
+            require_chips(f"antes[{seat}]", self.antes[seat])
+            require_chips(f"stacks[{seat}]", self.stacks[seat])
+            if self.stacks[seat] <= self.antes[seat]:
+                raise ValueError(
+                    f"stacks[{seat}]: {self.stacks[seat]} does not exceed the ante {self.antes[seat]}"
+                )
+        if not self.raise_sizes:
+            raise ValueError("raise_sizes: no menu; give one per raise depth, such as ['2.5', '3x', 'a']")
+        for depth, menu in enumerate(self.raise_sizes):
+            parse_preflop_menu(menu, depth=depth, blind=self.blind_unit, where=f"raise_sizes[{depth}]")
+        if self.over_limp_sizes:
+            parse_preflop_menu(self.over_limp_sizes, depth=0, blind=self.blind_unit, where="over_limp_sizes")
+        if len(self.postflop) != 3:
+            raise ValueError(f"postflop: {len(self.postflop)} menus; accepted: 3 (flop, turn, river)")
+        for street, sizes in zip(STREETS[FLOP:], self.postflop):
+            sizes.validate(f"bet_sizes.{street}")
+        if self.postflop_raise_cap is not None:
+            require_chips("postflop_raise_cap", self.postflop_raise_cap)
+        Thresholds.of(self.add_allin_threshold, self.force_allin_threshold, self.merging_threshold)
+        require_rake(self.rake, self.rake_cap)
+
+    def check_minimum_raises(self) -> None:
+        """Refuse a preflop size below the minimum raise, which the tree would lift to it.
+
+        For configuration files, where such a size is a slip of the pen.
+        """
+        levels = {(self.blind_unit, self.blind_unit)}  # (bet level, smallest legal increment) at each depth
+        for depth, text in enumerate(self.raise_sizes):
+            reached = self._reached(text, depth, f"raise_sizes[{depth}]", levels)
+            if depth == 0 and self.over_limp_sizes:
+                reached |= self._reached(self.over_limp_sizes, 0, "over_limp_sizes", levels)
+            levels = reached
+
+    def _reached(
+        self, text: str, depth: int, where: str, levels: set[tuple[int, int]]
+    ) -> set[tuple[int, int]]:
+        reached = set()
+        for size in parse_preflop_menu(text, depth=depth, blind=self.blind_unit, where=where):
+            if size.kind not in (SizeKind.TO, SizeKind.PREVIOUS):
+                continue
+            for level, increment in levels:
+                to = round_chips(size.value * (level if size.kind is SizeKind.PREVIOUS else 1))
+                if to - level < increment:
+                    raise ValueError(
+                        f"{where}: {text!r} raises to {to}; the minimum raise is to {level + increment}"
+                    )
+                reached.add((to, to - level))
+        return reached
+
+    @classmethod
+    def from_mapping(cls, table: Mapping[str, Any]) -> GameConfig:
+        """Read a config table; ``bet_sizes`` and ``donk_sizes`` are written as in spot files.
+
+        ``stacks`` may be one number for two equal stacks, ``antes`` one number for every seat, and a
+        depth of ``raise_sizes`` and ``over_limp_sizes`` a text, a number or a list of either.
+
+        Examples
+        --------
+        >>> GameConfig.from_mapping({"stacks": 2500, "raise_sizes": [2, "3x", "a"]}).stacks
+        (2500, 2500)
+        """
+        known = {item.name for item in fields(cls)} - {"postflop"} | {"bet_sizes", "donk_sizes"}
+        values = dict(table)
+        for key in values:
+            if key not in known:
+                raise ValueError(f"{key}: unknown key of the game; accepted: {', '.join(sorted(known))}")
+        bets, donks = values.pop("bet_sizes", None), values.pop("donk_sizes", None)
+        if donks and bets is None:
+            raise ValueError("donk_sizes: given without bet_sizes")
+        if bets is not None:
+            values["postflop"] = street_sizes(bets, donks)
+        stacks = values.get("stacks", cls.stacks)
+        values["stacks"] = (stacks, stacks) if isinstance(stacks, int) else _tuple("stacks", stacks)
+        if "antes" in values:
+            antes = values["antes"]
+            values["antes"] = (
+                (antes,) * len(values["stacks"]) if isinstance(antes, int) else _tuple("antes", antes)
+            )
+        if "raise_sizes" in values:
+            depths = _tuple("raise_sizes", values["raise_sizes"])
+            values["raise_sizes"] = tuple(map(_menu_text, depths))
+        if "over_limp_sizes" in values:
+            values["over_limp_sizes"] = _menu_text(values["over_limp_sizes"])
+        return cls(**values)
+
+
+def _menu_text(menu: str | float | Sequence[str | float]) -> str:
+    return str(menu) if isinstance(menu, str | int | float) else ",".join(map(str, menu))
+
+
+def _tuple(key: str, value: Any) -> tuple[Any, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ValueError(f"{key}: {value!r} is not a list")
+    return tuple(value)
+
+
+def require_chips(key: str, value: Any) -> None:
+    """Refuse anything but a whole number of chips >= 0, naming the key."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_CHIPS:
+        raise ValueError(f"{key}: {value!r} is not a whole number from 0 to {MAX_CHIPS:,}")
+
+
+def require_rake(rake: float, rake_cap: float) -> None:
+    """Refuse a rake rate outside [0, 1) or a negative cap."""
+    if isinstance(rake, bool) or not isinstance(rake, int | float) or not 0 <= rake < 1:
+        raise ValueError(f"rake: {rake!r} is not a rate from 0 to 1")
+    if isinstance(rake_cap, bool) or not isinstance(rake_cap, int | float) or not rake_cap >= 0:
+        raise ValueError(f"rake_cap: {rake_cap!r} is not a number of chips >= 0")
+    if math.isnan(rake_cap):
+        raise ValueError("rake_cap: nan is not a number of chips >= 0")

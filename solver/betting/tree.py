@@ -1,0 +1,258 @@
+"""Builds public trees: of a whole game from its config, of a postflop spot from its sizes."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.betting.game import (
+    DEFAULT_NODE_LIMIT,
+    RIVER,
+    GameConfig,
+    StreetSizes,
+    require_chips,
+    require_rake,
+    street_sizes,
+)
+from solver.betting.public_tree import PREFLOP_PREFIX, NodeKind, PublicTree
+from solver.betting.rules import (
+    Action,
+    BettingRules,
+    BettingState,
+    StreetMenus,
+    act,
+    betting_is_over,
+    legal_actions,
+    num_live,
+    start_hand,
+    start_street,
+)
+from solver.betting.sizes import Thresholds, parse_menu, parse_preflop_menu
+
+__all__ = ["PREFLOP_PREFIX", "Action", "NodeKind", "PublicTree", "game_tree", "spot_tree"]
+
+
+def game_tree(config: GameConfig, *, last_street: int = RIVER) -> PublicTree:
+    """Betting tree of a game from the first preflop action to the end of `last_street`.
+
+    Examples
+    --------
+    >>> tree = game_tree(GameConfig(stacks=(1000, 1000), limp=False, raise_sizes=("a",)))
+    >>> tree.lines
+    ['', 'f', 'A', 'Af', 'Ac']
+    """
+    seats = config.num_seats
+    postflop = (1, 0) if seats == 2 else tuple(range(seats))
+    preflop = (0, 1) if seats == 2 else (*range(2, seats), 0, 1)
+    stacks = tuple(stack - ante for stack, ante in zip(config.stacks, config.antes))
+    posted = [0] * seats
+    posted[0], posted[1] = config.small_blind, config.big_blind
+    if config.straddle:
+        # The straddler buys the last word: the seat after it opens the action.
+        posted[preflop[0]] = config.straddle
+        preflop = (*preflop[1:], preflop[0])
+    rules = BettingRules(
+        stacks=stacks,
+        dead=sum(config.antes),
+        order=(preflop, postflop, postflop, postflop),
+        menus=(_preflop_menus(config), *(_menus(s, config.postflop_raise_cap) for s in config.postflop)),
+        thresholds=Thresholds.of(
+            config.add_allin_threshold, config.force_allin_threshold, config.merging_threshold
+        ),
+        blind=config.blind_unit,
+        min_bet=config.big_blind,
+        limp=config.limp,
+    )
+    root = start_hand(rules, tuple(min(chips, stack) for chips, stack in zip(posted, stacks)))
+    if root.actor < 0:
+        raise ValueError("stacks: nobody has a decision, the blinds put everybody all-in")
+    rows = _TreeBuilder(rules, last_street, config.node_limit).build(root)
+    return _finish(rows, 0, config.antes, config.rake, config.rake_cap, config.no_flop_no_drop)
+
+
+def spot_tree(
+    street: int,
+    pot: int,
+    stack: int,
+    bet_sizes: Mapping[str, Any],
+    donk_sizes: Mapping[str, Any] | None = None,
+    *,
+    add_allin_threshold: float = 1.5,
+    force_allin_threshold: float = 0.15,
+    merging_threshold: float = 0.1,
+    rake: float = 0.0,
+    rake_cap: float = 0.0,
+    node_limit: int = DEFAULT_NODE_LIMIT,
+) -> PublicTree:
+    """Betting tree of a heads-up spot that starts on the flop (1), turn (2) or river (3).
+
+    Seat 0 is out of position. The pot is dead money and nothing is committed at the root, so the
+    payoffs of a terminal sum to the pot less rake. `bet_sizes` and `donk_sizes` as in spot files.
+
+    Examples
+    --------
+    >>> tree = spot_tree(3, 200, 900, {"river": {"bet": "50%", "raise": "2.5x"}})
+    >>> [tree.token(child) for child in tree.children_of(0)]
+    ['x', 'b100']
+    """
+    if street not in (1, 2, 3):
+        raise ValueError(f"street: {street!r} is not 1 (flop), 2 (turn) or 3 (river)")
+    require_chips("pot", pot)
+    require_chips("stack", stack)
+    if pot == 0 or stack == 0:
+        raise ValueError(f"{'pot' if pot == 0 else 'stack'}: 0 chips; accepted: a positive number")
+    require_rake(rake, rake_cap)
+    sizes = street_sizes(bet_sizes, donk_sizes, first_street=street)
+    rules = BettingRules(
+        stacks=(stack, stack),
+        dead=pot,
+        order=((0, 1),) * 4,
+        menus=(None,) * street + tuple(_menus(s, None) for s in sizes),
+        thresholds=Thresholds.of(add_allin_threshold, force_allin_threshold, merging_threshold),
+        blind=0,
+        min_bet=1,
+        limp=True,
+    )
+    root = start_street(rules, street, (0, 0), 0, -1)
+    rows = _TreeBuilder(rules, RIVER, node_limit).build(root)
+    return _finish(rows, pot, (0, 0), rake, rake_cap, False)
+
+
+def _menus(sizes: StreetSizes, raise_cap: int | None) -> StreetMenus:
+    return StreetMenus(
+        bet=(parse_menu(sizes.oop_bet, raising=False), parse_menu(sizes.ip_bet, raising=False)),
+        raises=(
+            (parse_menu(sizes.oop_raise, raising=True),),
+            (parse_menu(sizes.ip_raise, raising=True),),
+        ),
+        donk=None if sizes.donk is None else parse_menu(sizes.donk, raising=False),
+        max_bets=0 if raise_cap is None else raise_cap + 1,
+    )
+
+
+def _preflop_menus(config: GameConfig) -> StreetMenus:
+    unit, texts = config.blind_unit, config.raise_sizes
+    first_in = parse_preflop_menu(texts[0], depth=0, blind=unit)
+    raises = tuple(
+        parse_preflop_menu(texts[min(depth, len(texts) - 1)], depth=depth, blind=unit)
+        for depth in range(1, max(len(texts), 2))
+    )
+    over_limp = None
+    if config.over_limp_sizes:
+        over_limp = parse_preflop_menu(config.over_limp_sizes, depth=0, blind=unit, where="over_limp_sizes")
+    return StreetMenus((first_in, first_in), (raises, raises), over_limp=over_limp, max_bets=config.raise_cap)
+
+
+# Columns of a row of the builder, followed by the chips committed by each seat.
+_KIND, _PLAYER, _STREET, _ACTION, _PARENT, _AMOUNT, _FOLDED, _CHIPS = range(8)
+
+
+class _TreeBuilder:
+    """Grows the rows of a tree street by street.
+
+    The subtree below a street depends only on the chips, the seats still in and (with donk
+    menus) the aggressor; lines that agree on these share one built block, which is copied.
+    """
+
+    def __init__(self, rules: BettingRules, last_street: int, limit: int) -> None:
+        self.rules = rules
+        self.last_street = last_street
+        self.limit = limit
+        self.blocks: dict[tuple[Any, ...], NDArray[np.int32]] = {}
+
+    def build(self, root: BettingState, arrival: Action = Action.NONE) -> NDArray[np.int32]:
+        """Rows of the subtree of a street's first state, depth first."""
+        rules = self.rules
+        pending = [(root, -1, arrival, 0)]
+        rows = array("i")
+        positions = array("i")
+        copies: list[tuple[int, int, NDArray[np.int32]]] = []
+        size = 0
+        while pending:
+            state, parent, action, amount = pending.pop()
+            node, size = size, size + 1
+            kind = self._kind(state)
+            positions.append(node)
+            rows.extend((kind, state.actor, state.street, action, parent, amount, state.folded))
+            rows.extend(state.committed)
+            if kind == NodeKind.DECISION:
+                for choice, to in reversed(legal_actions(rules, state)):
+                    pending.append((act(rules, state, choice, to), node, choice, to))
+            elif kind == NodeKind.CHANCE and state.street < self.last_street:
+                block = self._next_street(state)
+                copies.append((size, node, block))
+                size += len(block)
+            if size > self.limit:
+                raise ValueError(
+                    f"node_limit: the tree has more than {self.limit:,} nodes; use fewer sizes, a raise "
+                    "cap or larger all-in and merging thresholds"
+                )
+        block = np.empty((size, _CHIPS + len(rules.stacks)), dtype=np.int32)
+        block[positions] = np.frombuffer(rows, dtype=np.int32).reshape(len(positions), -1)
+        for start, parent, copied in copies:
+            target = block[start : start + len(copied)]
+            target[:] = copied
+            target[:, _PARENT] += start
+            target[0, _PARENT] = parent
+        return block
+
+    def _next_street(self, state: BettingState) -> NDArray[np.int32]:
+        menus = self.rules.menus[state.street + 1]
+        aggressor = state.aggressor if menus is not None and menus.donk is not None else -1
+        key = (state.street, state.committed, state.folded, aggressor)
+        if key not in self.blocks:
+            root = start_street(self.rules, state.street + 1, state.committed, state.folded, aggressor)
+            self.blocks[key] = self.build(root, Action.DEAL)
+        return self.blocks[key]
+
+    def _kind(self, state: BettingState) -> NodeKind:
+        if state.actor >= 0:
+            return NodeKind.DECISION
+        if num_live(state) == 1:
+            return NodeKind.FOLD
+        return NodeKind.SHOWDOWN if betting_is_over(self.rules, state) else NodeKind.CHANCE
+
+
+def _finish(
+    rows: NDArray[np.int32],
+    dead: int,
+    antes: tuple[int, ...],
+    rake: float,
+    rake_cap: float,
+    no_flop_no_drop: bool,
+) -> PublicTree:
+    columns = np.ascontiguousarray(rows.T)
+    kind, parent = columns[_KIND].astype(np.int8), columns[_PARENT]
+    committed = np.ascontiguousarray(rows[:, _CHIPS:])
+    terminal = np.flatnonzero((kind == NodeKind.FOLD) | (kind == NodeKind.SHOWDOWN))
+    largest = committed[terminal].argmax(axis=1)
+    # Nobody called the part of the largest stake above the second largest: it goes back.
+    committed[terminal, largest] = np.sort(committed[terminal], axis=1)[:, -2]
+    committed += np.array(antes, dtype=np.int32)
+    seats = committed.shape[1]
+    num_children = np.bincount(parent[1:], minlength=len(rows)).astype(np.int32)
+    return PublicTree(
+        num_seats=seats,
+        kind=kind,
+        player=columns[_PLAYER].astype(np.int8),
+        street=columns[_STREET].astype(np.int8),
+        parent=parent.copy(),
+        action=columns[_ACTION].astype(np.int8),
+        amount=columns[_AMOUNT].copy(),
+        child_start=(np.cumsum(num_children) - num_children).astype(np.int32),
+        num_children=num_children,
+        # Depth-first order lists the children of a node in ascending order already.
+        children=(np.argsort(parent[1:], kind="stable") + 1).astype(np.int32),
+        committed=committed,
+        folded=(columns[_FOLDED][:, None] >> np.arange(seats) & 1).astype(np.uint8),
+        pot=(committed.sum(axis=1) + dead).astype(np.int32),
+        dead=dead,
+        antes=antes,
+        rake=rake,
+        rake_cap=rake_cap,
+        no_flop_no_drop=no_flop_no_drop,
+    )

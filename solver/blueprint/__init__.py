@@ -1,0 +1,1 @@
+"""Blueprints: training on sampled boards, evaluation, questions."""

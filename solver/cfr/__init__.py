@@ -1,0 +1,1 @@
+"""What every algorithm shares: discount schedules, their clock, vector kernels, exploitability."""

@@ -1,0 +1,1 @@
+"""Exact two-player solving: every hand and every card, any deck."""

@@ -1,0 +1,1 @@
+"""Hold'em spots from the flop on, solved exactly."""

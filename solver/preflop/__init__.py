@@ -1,0 +1,1 @@
+"""Heads-up play before the flop over the 169 hand classes."""

@@ -1,0 +1,254 @@
+"""`poker-solver chart | lines | range | diff` on a tiny exported blueprint, as a person types them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from abstractions.cards import CLASS_NAMES, CLASS_OF_COMBO
+from abstractions.ranges import class_weights, parse_range
+from artifacts import BlueprintBundle, open_blueprint
+from artifacts.bundle_store import BundleStore
+from pipelines.figures.charts import DASH
+from pipelines.poker_solver import app
+from pipelines.run.errors import UserError
+
+FLOP = "QsJh2h"
+#: The small blind faces a raise all-in here; it always folds 72o and always raises AA first in.
+LINE = "b250A"
+
+
+@pytest.fixture(scope="module")
+def bundle(exported: Path) -> BlueprintBundle:
+    return open_blueprint(exported)
+
+
+def run(*words: object) -> str:
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    if done.exception is not None:
+        raise done.exception
+    return done.stdout
+
+
+def test_a_chart_names_what_each_hand_does_most(exported: Path) -> None:
+    text = run("chart", exported)
+    assert "first in: sb to act" in text
+    assert "AA r100" in text
+    assert "72of100" in text
+    assert "r = open 250" in text
+
+
+def test_off_path_hands_are_dashed_with_the_reason_below(exported: Path, bundle: BlueprintBundle) -> None:
+    text = run("chart", exported, LINE)
+    assert f"72o {DASH}" in text
+    legend = next(
+        line for line in text.splitlines() if line.startswith(f"{DASH} folded earlier on this line")
+    )
+    named = class_weights(parse_range(legend.rpartition(": ")[2]))
+    assert named.tolist() == [float(reason == "folded") for reason in bundle.preflop(LINE).reasons]
+    assert named[CLASS_NAMES.index("72o")] == 1
+    assert DASH not in run("chart", exported, LINE, "--raw")
+
+
+def test_chart_data_are_the_cleaned_rows_or_the_raw_ones(exported: Path, bundle: BlueprintBundle) -> None:
+    for flags, clean in (([], True), (["--raw"], False)):
+        data = json.loads(run("chart", exported, f"||p|{LINE}", "--json", *flags))
+        table = bundle.strategy_table(clean=clean)[f"||p|{LINE}"]
+        assert {hand: row["strategy"] for hand, row in data["hands"].items()} == table
+        assert data["hands"]["72o"]["reason"] == "folded"
+        assert data["hands"]["72o"]["reach"] == 0
+        assert data["player"] == "sb"
+
+
+def test_a_chart_is_written_as_picture_and_page(exported: Path, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("chart.png", "chart.svg", "chart.html")]
+    text = run("chart", exported, LINE, *(part for file in files for part in (f"--{file.suffix[1:]}", file)))
+    assert all(f"written: {file}" in text for file in files)
+    assert files[0].read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in files[1].read_text()
+    page = files[2].read_text(encoding="utf-8")
+    assert f'title="72o {DASH} not in range on this line (folded earlier on this line)"' in page
+    assert page.count("<td") == 169
+    assert "linear-gradient" in page
+
+
+def test_without_a_path_the_newest_exported_bundle_of_the_store_is_read(exported: Path) -> None:
+    assert run("chart", LINE, "--store", exported.parent) == run("chart", exported, LINE)
+    assert json.loads(run("lines", "--store", exported.parent, "--json"))["lines"][0]["line"] == "||p|"
+
+
+def test_lines_say_who_acts_and_how_often(exported: Path, bundle: BlueprintBundle) -> None:
+    data = json.loads(run("lines", exported, "--street", "preflop", "--json"))["lines"]
+    by_line = {entry["line"]: entry for entry in data}
+    assert list(by_line) == bundle.lines("preflop")
+    first = by_line["||p|"]
+    assert (first["player"], first["reach"]) == ("sb", pytest.approx(1))
+    assert sum(first["frequencies"].values()) == pytest.approx(1)
+    limped = by_line["||p|c"]
+    assert limped["reach"] == pytest.approx(first["frequencies"]["call"])
+    # Of the deals that see the big blind act, those that go on are the next line's.
+    reached = limped["reach"] * limped["frequencies"]["open_250"]
+    assert by_line["||p|cb250"]["reach"] == pytest.approx(reached)
+    assert "b250A" in run("lines", exported, "--prefix", "b250")
+
+
+def test_lines_after_the_flop_have_frequencies_on_a_board(exported: Path) -> None:
+    data = json.loads(run("lines", exported, "--board", FLOP, "--prefix", "b250c/", "--json"))["lines"]
+    by_line = {entry["line"]: entry for entry in data}
+    assert {entry["street"] for entry in data} == {"flop"}
+    root = by_line["b250c/"]
+    assert by_line["b250c/x"]["reach"] == pytest.approx(root["reach"] * root["frequencies"]["check"])
+    assert "frequencies" not in json.loads(run("lines", exported, "--street", "flop", "--json"))["lines"][0]
+
+
+def test_a_range_is_printed_as_text_that_can_be_read_back(exported: Path, bundle: BlueprintBundle) -> None:
+    for words, player, board in (("b250", "sb", ""), ("b250c/x", "bb", FLOP)):
+        data = json.loads(run("range", exported, words, "--player", player, "--board", board, "--json"))
+        weights = bundle.range(words, player, board)
+        if not board:
+            weights = weights[CLASS_OF_COMBO]
+        assert parse_range(data["range"]) == pytest.approx(weights, abs=0.0006)
+    text = run("range", exported, "b250", "--player", "sb")
+    assert "AA 100" in text
+    assert "72o0" in text
+
+
+def altered(exported: Path, root: Path, hand: str) -> Path:
+    """A copy of a bundle in which the small blind always limps one hand."""
+    bundle = open_blueprint(exported)
+    tables = {name: bundle[name].columns() for name in bundle.tables}
+    preflop = {name: np.array(tables["preflop"][name]) for name in ("probability", "raw_probability")}
+    count = len(bundle.preflop("").actions)
+    start = CLASS_NAMES.index(hand) * count
+    limp = [float(action == "call") for action in bundle.preflop("").actions]
+    for column in preflop.values():
+        column[start : start + count] = limp
+    tables["preflop"] = tables["preflop"] | preflop
+    manifest = bundle.manifest
+    return (
+        BundleStore(root)
+        .commit(
+            tables,
+            texts={"config.yaml": bundle.text("config.yaml")},
+            stage="export",
+            key="altered",
+            code=manifest.code,
+            config=manifest.config,
+            inputs=manifest.inputs,
+            metrics=manifest.metrics,
+        )
+        .path
+    )
+
+
+def test_a_difference_is_where_one_hand_was_changed(exported: Path, tmp_path: Path) -> None:
+    other = altered(exported, tmp_path, "AA")
+    data = json.loads(run("diff", exported, other, "--json"))
+    top = data["hands"][0]
+    assert (top["line"], top["hand"]) == ("||p|", "AA")
+    assert top["distance"] == pytest.approx(1)
+    assert top["reach"] == pytest.approx(6 / 1326)
+    assert top["first"]["open_250"] == top["second"]["call"] == 1
+    assert len(data["hands"]) == 1
+    assert data["weighted"] == pytest.approx(6 / 1326)
+    assert data["lines"][0]["line"] == "||p|"
+    text = run("diff", exported, other, "--top", 1)
+    assert "open_250 100.0%" in text
+    assert json.loads(run("diff", exported, exported, "--json"))["weighted"] == 0
+
+
+def test_postflop_differences_are_by_combo_on_a_board(export_tiny: Callable[..., Path]) -> None:
+    pair = export_tiny("global"), export_tiny("texture")
+    assert json.loads(run("diff", *pair, "--json"))["weighted"] == 0
+    data = json.loads(run("diff", *pair, "--board", FLOP, "--prefix", "b250c/", "--top", 5, "--json"))
+    assert data["weighted"] > 0
+    weighted = [hand["weighted"] for hand in data["hands"]]
+    assert weighted == sorted(weighted, reverse=True)
+    for hand in data["hands"]:
+        moved = sum(abs(hand["first"][action] - hand["second"][action]) for action in hand["first"])
+        assert hand["distance"] == pytest.approx(moved / 2)
+        assert not {hand["hand"][:2], hand["hand"][2:]} & {"Qs", "Jh", "2h"}
+
+
+def test_a_chained_solve_takes_its_preflop_from_a_bundle(exported: Path) -> None:
+    words = ["--hero-range", "AA,KQs", "--villain-range", "QQ,T9s", "--board", FLOP, "--line", "b250c"]
+    data = json.loads(run("chained", "--bundle", exported, *words, "--target", 20, "--raise", "a"))
+    assert data["preflop"]["source"] == str(exported)
+    assert data["preflop"]["strategy"]["||p|"]["AA"]["open_250"] == 1
+    assert (data["streets"][0]["pot"], data["streets"][0]["stack"]) == (500, 750)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["chart", "nowhere"], "nowhere: no bundle"),
+        (["chart", "{store}/textures-global"], "a bundle of stage textures"),
+        (["chart", "{bundle}", "b999"], "'b999' is not possible after the start; accepted: f c b250"),
+        (["chart", "{bundle}", "b250c/"], "is not a preflop decision"),
+        (["chart", "{bundle}", "b250", "c"], "one word too many"),
+        (["chart", "{bundle}", "--png", "none/chart.png"], "its folder does not exist"),
+        (["chart", "--store", "nowhere"], "no exported bundle in this store"),
+        (["lines", "{bundle}", "--prefix", "b7"], "prefix 'b7': no line begins with it"),
+        (["lines", "{bundle}", "--board", "QsQs2h"], "appears twice"),
+        (["range", "{bundle}", "b250c/"], "needs 3"),
+        (["range", "{bundle}", "b250", "--board", FLOP], "needs 0"),
+        (["range", "{bundle}", "zz"], "no token at 'zz'"),
+        (["diff", "{bundle}", "nowhere"], "nowhere: no bundle"),
+        (["diff", "{bundle}", "{bundle}", "--prefix", "b7"], "prefix 'b7'"),
+    ],
+)
+def test_a_mistake_is_one_line(exported: Path, words: list[str], message: str) -> None:
+    names = {"{bundle}": str(exported), "{store}": str(exported.parent)}
+    for name, value in names.items():
+        words = [word.replace(name, value) for word in words]
+    with pytest.raises(UserError) as error:
+        run(*words)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_bundles_of_different_games_are_not_compared(exported: Path, tmp_path: Path) -> None:
+    bundle = open_blueprint(exported)
+    text = bundle.text("config.yaml").replace("- 1000", "- 2000")
+    assert text != bundle.text("config.yaml")
+    manifest = bundle.manifest
+    other = BundleStore(tmp_path).commit(
+        {name: bundle[name].columns() for name in ("lines", "preflop")},
+        texts={"config.yaml": text},
+        stage="export",
+        key="other",
+        code="",
+        config=manifest.config,
+        inputs={},
+        metrics={},
+    )
+    with pytest.raises(
+        UserError, match=r"another game than .*: stacks is \(2000, 2000\), not \(1000, 1000\)"
+    ):
+        run("diff", exported, other.path)
+
+
+def test_every_command_explains_itself_with_examples_and_has_json() -> None:
+    names = {command.name or command.callback.__name__ for command in app.registered_commands}
+    expected = {"chart", "lines", "range", "tree", "equity", "preflop", "solve", "compare", "chained", "diff"}
+    assert names == expected
+    for name in names:
+        text = run(name, "--help")
+        assert f"poker-solver {name}" in text.partition("Examples:")[2], name
+        assert "--json" in text, name
+
+
+def test_a_shell_completes_commands(tmp_path: Path) -> None:
+    script = Path(sys.executable).with_name("poker-solver")
+    words = {"COMP_WORDS": "poker-solver ch", "COMP_CWORD": "1", "_POKER_SOLVER_COMPLETE": "complete_bash"}
+    done = subprocess.run([script], env=os.environ | words, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert done.stdout.split() == ["chart", "chained"]

@@ -1,0 +1,143 @@
+"""Every preset composes, and every mistake is one line that names the key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import conf
+from pipelines.config.composition import check_sweep, compose_config, split_flags
+from pipelines.run.errors import UserError
+
+FOLDER = Path(conf.__file__).parent
+PRESETS = sorted(path.stem for path in (FOLDER / "preset").glob("*.yaml"))
+
+
+def test_the_presets_are_those_the_readme_names() -> None:
+    assert PRESETS == ["accurate", "coarse100", "coarse200", "coarse25", "fast", "smoke", "standard"]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("game", [None, "hu25", "hu100", "hu200"])
+def test_every_preset_composes_with_every_game(preset: str, game: str | None) -> None:
+    config = compose_config([f"+preset={preset}", *([f"game={game}"] if game else [])])
+    assert config.preset == preset
+    if game:
+        assert config.game.name == game
+
+
+@pytest.mark.parametrize(
+    ("group", "option"),
+    [(p.parent.name, p.stem) for p in sorted(FOLDER.glob("*/*.yaml")) if p.parent.name != "preset"],
+)
+def test_every_option_of_every_group_composes(group: str, option: str) -> None:
+    boards = ["solver.boards=medoids"] if (group, option) == ("abstraction", "smoke") else []
+    assert compose_config([f"{group}={option}", *boards]).seed >= 0
+
+
+def test_the_presets_have_the_sizes_of_the_design() -> None:
+    sizes = {name: compose_config([f"+preset={name}"]) for name in PRESETS}
+    assert [sizes[p].abstraction.textures for p in ("fast", "standard", "accurate")] == [50, 200, 500]
+    assert [sizes[p].abstraction.buckets.flop for p in ("fast", "standard", "accurate")] == [500, 100, 100]
+    assert [sizes[p].abstraction.scope for p in ("fast", "standard", "accurate")] == [
+        "global",
+        "texture",
+        "texture",
+    ]
+    assert [sizes[p].dcfr.iterations for p in ("standard", "accurate")] == [25000, 25000]
+    for stack in (25, 100, 200):
+        coarse = sizes[f"coarse{stack}"]
+        assert coarse.game.stacks == [stack * 100, stack * 100]
+        assert coarse.game.bet_sizes["river"] == {"bet": "50%,100%,200%", "raise": "2.5x"}
+        assert 50 <= coarse.abstraction.buckets.flop <= 80
+        assert 80 <= coarse.abstraction.buckets.turn <= 120
+        assert 100 <= coarse.abstraction.buckets.river <= 150
+
+
+MISTAKES = [
+    ("foo=1", "foo: unknown key"),
+    ("+game.foo=1", "game.foo: unknown key"),
+    ("game=hu7", "game: 'hu7' is not accepted: one of hu100, hu200, hu25"),
+    ("+preset=fats", "preset: 'fats' is not accepted: one of accurate"),
+    ("preset=fast", "preset: give a preset as +preset=NAME"),
+    ("seed", "seed: not understood"),
+    ("seed=-1", "seed: -1 is not accepted"),
+    ("seed=x", "seed: 'x' is not accepted"),
+    ("plan=7", "plan: 7 is not accepted"),
+    ("game.stacks=[-5,10000]", "game.stacks[0]: -5 is not a whole number"),
+    ("game.stacks=[10000,90]", "game.stacks[1]: 90 is not accepted: more than ante and big blind"),
+    ("game.stacks=[10000]", "game.stacks: 1 seats; accepted: 2 to 9"),
+    ("game.small_blind=200", "game.big_blind: 100 is not positive and at least the small blind 200"),
+    ("game.big_blind=200", "game.big_blind: 200 is not accepted: 100"),
+    ("game.antes=[0,0,0]", "game.antes: 3 values for 2 seats"),
+    ("game.straddle=150", "game.straddle: 150 is below two big blinds"),
+    ("game.raise_sizes=['1.5']", "game.raise_sizes[0]"),
+    ("game.raise_sizes=['2.5','1.2x']", "game.raise_sizes[1]"),
+    ("game.over_limp_sizes='1.5'", "game.over_limp_sizes"),
+    ("game.over_limp_sizes='3x,b'", "game.over_limp_sizes"),
+    ("game.over_limp_sizes=true", "game.over_limp_sizes: True is not accepted"),
+    ("game.raise_sizes=[]", "game.raise_sizes: no menu"),
+    ("game.bet_sizes.flop.bet=half", "game.bet_sizes.flop"),
+    ("game.bet_sizes.turn.bet=2.5x", "game.bet_sizes.turn"),
+    ("game.bet_sizes.river.raise=0%", "game.bet_sizes.river"),
+    ("+game.bet_sizes.preflop.bet=50%", "game.bet_sizes.preflop: unknown street"),
+    ("game.rake=1.5", "game.rake: 1.5 is not a rate"),
+    ("abstraction.textures=1756", "abstraction.textures: 1756 is not accepted"),
+    ("abstraction.buckets.flop=0", "abstraction.buckets.flop: 0 is not accepted"),
+    ("abstraction.buckets.river=65001", "abstraction.buckets.river: 65001 is not accepted"),
+    ("abstraction.features=sift", "abstraction.features: 'sift' is not accepted: 'ehs' or 'emd'"),
+    ("abstraction.turn_transitions=none", "abstraction.turn_transitions: 'none' is not accepted"),
+    (
+        "abstraction.boards=medoids",
+        "abstraction.boards: 'medoids' is not accepted: all, unless solver.boards",
+    ),
+    ("solver.showdown=maybe", "solver.showdown: 'maybe' is not accepted: 'exact' or 'bucket'"),
+    ("dcfr.alpha=0", "dcfr.alpha: 0 is not accepted: greater than 0"),
+    ("dcfr.schedule=cfr+", "dcfr.schedule: 'cfr+' is not accepted"),
+    ("solver.batch=0", "solver.batch: 0 is not accepted: at least 1"),
+    ("lcfr.iterations=-1", "lcfr.iterations: -1 is not accepted"),
+    ("cluster.num_cpus=0", "cluster.num_cpus: 0 is not accepted"),
+    ("cluster.address=auto", "cluster.address: 'auto' is not accepted: null unless cluster=ray"),
+    ("tracking.uri=ftp://x", "tracking.uri: 'ftp://x' is not accepted"),
+    ("store.root=", "store.root: '' is not accepted"),
+]
+
+
+@pytest.mark.parametrize(("override", "message"), MISTAKES)
+def test_a_mistake_is_one_line_that_names_the_key(override: str, message: str) -> None:
+    with pytest.raises(UserError) as error:
+        compose_config([override])
+    assert str(error.value).startswith(message)
+    assert "\n" not in str(error.value)
+
+
+def test_a_menu_of_one_size_may_be_a_number() -> None:
+    game = compose_config(["game.raise_sizes=[2,3x,a]", "game.over_limp_sizes=3.5"]).game.game_config()
+    assert game.raise_sizes == ("2", "3x", "a")
+    assert game.over_limp_sizes == "3.5"
+
+
+def test_more_buckets_than_sampled_points_are_refused() -> None:
+    with pytest.raises(
+        UserError, match=r"abstraction\.buckets\.flop: 5000 .* at most abstraction\.sample, 2000"
+    ):
+        compose_config(["abstraction.buckets.flop=5000", "abstraction.sample=2000"])
+
+
+def test_river_equity_alone_cannot_make_two_thousand_buckets() -> None:
+    with pytest.raises(
+        UserError, match=r"abstraction\.buckets\.river: 2000 .* at most 1900 with features=ehs"
+    ):
+        compose_config(["abstraction.buckets.river=2000", "abstraction.features=ehs"])
+    assert compose_config(["abstraction.buckets.river=1900", "abstraction.features=ehs"])
+
+
+def test_a_sweep_is_checked_job_by_job_before_it_starts() -> None:
+    assert check_sweep(["+preset=smoke", "seed=1,2,3", "game=hu25,hu100"]) == 6
+    with pytest.raises(UserError, match="seed: -2"):
+        check_sweep(["+preset=smoke", "seed=1,-2"])
+
+
+def test_flags_of_hydra_are_told_from_overrides() -> None:
+    assert split_flags(["--cfg", "job", "seed=1", "--help"]) == ({"--cfg", "--help"}, ["seed=1"])

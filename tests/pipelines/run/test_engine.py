@@ -1,0 +1,189 @@
+"""A stage is computed once per key, whole or not at all, and what is cached is not touched."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from artifacts import BundleError
+from artifacts.bundle_store import BundleStore
+from pipelines.run.cluster import InProcess
+from pipelines.run.engine import NO_EFFECT, Inputs, Output, Planner, Ref, Runner, StageRun, stage_key
+from pipelines.run.progress import Reporter
+
+
+class SilentTracker:
+    """Stands in for MLflow and keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.records: list[tuple[str, Any]] = []
+
+    def stage(self, name: str, key: str, config: Any, inputs: Any) -> SilentTracker:
+        self.records.append(("stage", name))
+        return self
+
+    def __enter__(self) -> SilentTracker:
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self.records.append(("end", kind))
+
+    def cost(self, figures: dict[str, float]) -> None:
+        self.records.append(("cost", figures))
+
+    def step(self, figures: dict[str, float], step: int) -> None:
+        self.records.append((f"step {step}", figures))
+
+    def bundle(self, manifest: Any, figures: Any) -> None:
+        self.records.append(("bundle", manifest.name))
+
+
+@dataclass(frozen=True)
+class Config:
+    rows: int = 3
+    log: str = ""
+    fail: bool = False
+    seconds: float = 0.0
+    patience: float = field(default=1.0, metadata=NO_EFFECT)
+
+
+def numbers(config: Config, inputs: Inputs, run: StageRun) -> Output:
+    with contextlib.suppress(OSError), Path(config.log).open("a") as log:
+        log.write("numbers\n")
+    if config.fail:
+        raise RuntimeError("boom")
+    time.sleep(config.seconds)
+    run.log({"rows": config.rows}, step=7)
+    return Output({"t": {"x": np.array(run.map(square, range(config.rows)))}}, {"rows": config.rows})
+
+
+def square(value: int) -> int:
+    return value * value
+
+
+def total(config: Config, inputs: Inputs, run: StageRun) -> Output:
+    return Output({"t": {"sum": np.array([inputs["numbers"]["t"]["x"].sum()])}})
+
+
+def two_stages(run: Any, config: Config) -> Ref:
+    first = run.stage("numbers", numbers, config, {})
+    return run.stage("total", total, Config(), {"numbers": first})
+
+
+def runner(root: Path) -> tuple[Runner, SilentTracker]:
+    root.mkdir(exist_ok=True)
+    store, tracker = BundleStore(root), SilentTracker()
+    reporter = Reporter(Console(quiet=True))
+    return Runner(store, InProcess, tracker, reporter, []), tracker  # type: ignore[arg-type]
+
+
+def test_a_pipeline_runs_once_and_is_cached_after(tmp_path: Path) -> None:
+    config = Config(log=str(tmp_path / "log"))
+    first, records = runner(tmp_path / "store")
+    ref = two_stages(first, config)
+    assert first.computed == ["numbers", "total"]
+    assert ("step 7", {"rows": 3}) in records.records
+    assert BundleStore(tmp_path / "store").open(ref.stage, ref.key)["t"]["sum"][0] == 0 + 1 + 4
+    again, tracker = runner(tmp_path / "store")
+    assert two_stages(again, config) == ref
+    assert again.computed == []
+    assert (tmp_path / "log").read_text() == "numbers\n"
+    assert ("bundle", ref.name) in tracker.records
+    assert again.cost()["core_hours"] == 0.0
+    assert again.cost()["core_hours_total"] == pytest.approx(first.cost()["core_hours_total"])
+
+
+def test_a_planner_knows_keys_and_state_without_computing(tmp_path: Path) -> None:
+    config = Config(log=str(tmp_path / "log"))
+    planner = Planner(BundleStore(tmp_path / "store"), num_cpus=2, estimate={"numbers": 5.0}.get)
+    planned = two_stages(planner, config)
+    assert [(row.stage, row.cached, row.seconds) for row in planner.rows] == [
+        ("numbers", False, 2.5),
+        ("total", False, None),
+    ]
+    assert not (tmp_path / "store").exists()
+    assert not (tmp_path / "log").exists()
+    ran, _ = runner(tmp_path / "store")
+    assert two_stages(ran, config) == planned
+    after = Planner(BundleStore(tmp_path / "store"), num_cpus=2)
+    two_stages(after, config)
+    assert [row.cached for row in after.rows] == [True, True]
+
+
+def test_another_config_is_another_key_downstream_too(tmp_path: Path) -> None:
+    planner = Planner(BundleStore(tmp_path), num_cpus=1)
+    assert two_stages(planner, Config(rows=3)) != two_stages(planner, Config(rows=4))
+
+
+def test_a_field_without_effect_is_not_part_of_the_key(tmp_path: Path) -> None:
+    planner = Planner(BundleStore(tmp_path), num_cpus=1)
+    assert two_stages(planner, Config(patience=1.0)) == two_stages(planner, Config(patience=2.0))
+
+
+def test_a_key_depends_on_each_of_its_parts() -> None:
+    parts = [
+        ("a", "c", {"x": 1}, {"i": "k"}),
+        ("b", "c", {"x": 1}, {"i": "k"}),
+        ("a", "d", {"x": 1}, {"i": "k"}),
+    ]
+    parts += [
+        ("a", "c", {"x": 2}, {"i": "k"}),
+        ("a", "c", {"x": 1}, {"i": "l"}),
+        ("a", "c", {"x": 1}, {"j": "k"}),
+    ]
+    assert len({stage_key(*part) for part in parts}) == len(parts)
+    assert stage_key("a", "c", {"x": 1, "y": 2}, {}) == stage_key("a", "c", {"y": 2, "x": 1}, {})
+
+
+def test_a_failed_stage_leaves_no_bundle_and_the_earlier_ones(tmp_path: Path) -> None:
+    failing, tracker = runner(tmp_path)
+    with pytest.raises(RuntimeError, match="boom"):
+        two_stages(failing, Config(fail=True))
+    assert BundleStore(tmp_path).bundles() == []
+    assert ("end", RuntimeError) in tracker.records
+
+
+def test_a_damaged_input_stops_the_run_and_names_the_file(tmp_path: Path) -> None:
+    first, _ = runner(tmp_path)
+    ref = first.stage("numbers", numbers, Config(), {})
+    file = BundleStore(tmp_path).path(ref.stage, ref.key) / "t.arrow"
+    file.write_bytes(file.read_bytes()[:-1])
+    again, _ = runner(tmp_path)
+    with pytest.raises(BundleError, match=r"t\.arrow"):
+        two_stages(again, Config())
+
+
+def _run_slow(root: Path, log: str) -> None:
+    two_stages(runner(root)[0], Config(log=log, seconds=1.0))
+
+
+def test_two_processes_at_once_compute_a_stage_once(tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+    context = multiprocessing.get_context("spawn")
+    log = str(tmp_path / "log")
+    processes = [context.Process(target=_run_slow, args=(tmp_path / "store", log)) for _ in range(3)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0, 0, 0]
+    assert Path(log).read_text() == "numbers\n"
+    for manifest in BundleStore(tmp_path / "store").bundles():
+        BundleStore(tmp_path / "store").open(manifest.stage, manifest.key).verify()
+
+
+def test_estimates_come_from_the_last_measured_run(tmp_path: Path) -> None:
+    first, _ = runner(tmp_path)
+    two_stages(first, Config(seconds=0.3))
+    planner = Planner(BundleStore(tmp_path), num_cpus=1, estimate=lambda _: 5.0)
+    two_stages(planner, Config(seconds=0.3))
+    assert planner.rows[0].seconds is not None
+    assert 0.3 <= planner.rows[0].seconds < 5.0

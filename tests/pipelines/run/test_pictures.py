@@ -1,0 +1,37 @@
+"""Pictures are drawn once per bundle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from pipelines.run.pictures import drawn
+
+
+def test_a_bundle_is_drawn_once_and_a_lost_drawing_again(tmp_path: Path) -> None:
+    bundle: Any = object()
+    asked = []
+
+    def figures(given: Any) -> dict[str, Figure]:
+        asked.append(given)
+        return {"chart": Figure(), "loss": Figure()}
+
+    folder = tmp_path / "pictures" / "flops-1"
+    first = drawn(folder, bundle, figures)
+    assert drawn(folder, bundle, figures) == first
+    assert sorted(first) == ["chart", "loss"]
+    assert asked == [bundle]
+    assert [path.name for path in folder.parent.iterdir()] == ["flops-1"]
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()
+    assert drawn(folder, bundle, figures) == first
+    assert asked == [bundle, bundle]
+
+
+def test_a_store_that_cannot_be_written_still_gives_pictures(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    pictures = drawn(tmp_path / "file" / "flops-1", object(), lambda _: {"chart": Figure()})  # type: ignore[arg-type]
+    assert list(pictures) == ["chart"]
