@@ -41,7 +41,7 @@ from abstractions.isomorphism import (
     hand_class_offsets,
     permutation_number,
 )
-from abstractions.textures import Textures
+from abstractions.textures import Textures, medoid_boards
 
 FEATURES = ("ehs", "emd")
 SCOPES = ("global", "texture")
@@ -336,6 +336,24 @@ def relabel_rows(
     if ranks.shape[0] == 1:
         return lookup[0][table]
     return lookup[textures[:, None], table]
+
+
+def covered_rows(num_cards: int, textures: Textures, *, scope: str, boards: str) -> BoardRows:
+    """Rows of a bucket table: `board_rows`, of typical boards alone where `boards` is ``medoids``.
+
+    Parameters
+    ----------
+    scope
+        ``global`` or ``texture``: whether textures share their buckets.
+    boards
+        ``all`` or ``medoids``. Boards that are left out keep an empty range of rows.
+    """
+    rows = board_rows(num_cards, textures if scope == "texture" else None)
+    if boards != "medoids":
+        return rows
+    kept = np.isin(rows.boards, board_index(medoid_boards(textures)[0][:, :num_cards])[0])
+    offsets = np.concatenate([[0], np.cumsum(kept)])[rows.offsets]
+    return BoardRows(rows.boards[kept], rows.textures[kept], rows.weights[kept], offsets, rows.num_textures)
 
 
 class BucketSource(Protocol):

@@ -10,7 +10,6 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 RANKS = "23456789TJQKA"
@@ -20,12 +19,8 @@ NUM_COMBOS = 1326
 NUM_CLASSES = 169
 
 _BOARD_SIZES = (0, 3, 4, 5)
-
-
-@njit(cache=True, inline="always")
-def _combo_index(low: int, high: int) -> int:
-    """Index of the combo of two cards, ``low < high``: the C(52,2) pairs in lexicographic order."""
-    return low * (101 - low) // 2 + high - 1
+#: More numbers than there are cards, for hands in which some stand for no card.
+_CODES = 64
 
 
 def hand_class(first: int, second: int) -> int:
@@ -178,3 +173,44 @@ def live_combos(board: NDArray) -> NDArray[np.bool_]:
     dead = np.zeros(NUM_CARDS, dtype=np.bool_)
     dead[np.asarray(board, dtype=np.intp)] = True
     return ~(dead[COMBO_CARDS[:, 0]] | dead[COMBO_CARDS[:, 1]])
+
+
+def disjoint_weight(
+    weights: NDArray[np.floating],
+    others: NDArray[np.uint8] = COMBO_CARDS,
+    hands: NDArray[np.uint8] = COMBO_CARDS,
+) -> NDArray[np.float64]:
+    """Card removal: the weight of the other hands that share no card with each hand.
+
+    All weight, less that of the hands with the first card, less that of the hands with the second card, plus that
+    of the same hand, which was taken off twice.
+
+    Parameters
+    ----------
+    weights
+        Of each of the other hands.
+    others, hands
+        Cards of the other hands and of the hands that are asked for, ``[n, 2]``; by default all combos. A number
+        from 52 on stands for no card.
+
+    Examples
+    --------
+    >>> float(disjoint_weight(np.ones(NUM_COMBOS))[0])
+    1225.0
+    """
+    by_card = np.zeros(_CODES)
+    for side in range(2):
+        np.add.at(by_card, others[:, side], weights)
+    by_card[NUM_CARDS:] = 0.0
+    same = np.zeros(_CODES * _CODES)
+    np.add.at(same, hand_numbers(others), weights)
+    same.reshape(_CODES, _CODES)[:, NUM_CARDS:] = 0.0
+    left = np.sum(weights) - by_card[hands[:, 0]] - by_card[hands[:, 1]] + same[hand_numbers(hands)]
+    # A weight is never negative; a difference of sums may be, by rounding.
+    return np.maximum(left, 0.0)
+
+
+def hand_numbers(hands: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """A number below 4,096 for each pair of cards, whatever their order; cards may be numbers up to 63."""
+    cards = hands.astype(np.int64)
+    return _CODES * cards.min(axis=1) + cards.max(axis=1)

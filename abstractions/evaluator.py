@@ -17,7 +17,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from abstractions.cards import COMBO_CARDS, NUM_CARDS, NUM_COMBOS, _combo_index, check_board
+from abstractions.card_kernels import _combo_index
+from abstractions.cards import COMBO_CARDS, NUM_CARDS, NUM_COMBOS, check_board
 
 #: Names of the categories, weakest first.
 CATEGORIES = (

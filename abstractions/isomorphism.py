@@ -22,12 +22,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from abstractions.card_kernels import _combo_index
 from abstractions.cards import (
     COMBO_CARDS,
     COMBO_INDEX,
     NUM_CARDS,
     NUM_COMBOS,
-    _combo_index,
     format_cards,
     format_combo,
 )

@@ -26,7 +26,6 @@ from pipelines.config.schema import Config
 from pipelines.run.cluster import open_cluster
 from pipelines.run.command import run_command
 from pipelines.run.engine import Planner, Ref, Runner, Stages, make_store
-from pipelines.run.estimates import core_seconds
 from pipelines.run.progress import Reporter, duration, size
 from pipelines.run.revision import git_revision
 from pipelines.run.tracking import Tracker, exit_status, flatten
@@ -41,6 +40,7 @@ from pipelines.stages import (
     preflop_equity,
     textures,
 )
+from pipelines.stages.estimates import core_seconds
 from pipelines.training.phase import PhaseConfig, TrainingConfig
 
 

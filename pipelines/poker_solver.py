@@ -14,9 +14,8 @@ import typer
 from pipelines.commands.blueprints import chart, lines, range_
 from pipelines.commands.chained_command import chained
 from pipelines.commands.comparisons import compare, diff
-from pipelines.commands.options import Json, user_input, writable
+from pipelines.commands.options import Json, read_json, user_input, writable
 from pipelines.run.command import run_app
-from pipelines.run.errors import UserError
 from pipelines.run.progress import plain_console, size
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -26,19 +25,6 @@ Overrides = Annotated[
 ]
 for command in (chart, lines, range_, diff, compare, chained):
     app.command(command.__name__.rstrip("_"))(command)
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from a file, or an error that names the file."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from None
-    except ValueError as error:
-        raise UserError(f"{path}: not JSON ({error})") from None
-    if not isinstance(data, dict):
-        raise UserError(f"{path}: expected a JSON object")
-    return data
 
 
 @app.command()

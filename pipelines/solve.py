@@ -18,10 +18,10 @@ from pathlib import Path
 
 from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
+from pipelines.commands.options import read_json
 from pipelines.commands.spots import Spot, commit_spot, report_columns, report_figure, solve_task, spot_key
 from pipelines.config.composition import compose_config
 from pipelines.config.schema import Config
-from pipelines.poker_solver import read_json
 from pipelines.run.cluster import open_cluster
 from pipelines.run.code_version import code_version
 from pipelines.run.command import run_command

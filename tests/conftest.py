@@ -65,14 +65,14 @@ def _export(root: Path, scope: str, kind: str) -> Path:
     from abstractions.textures import build_textures
     from artifacts.bundle_store import BundleStore
     from artifacts.format.array_pack import pack_arrays
+    from artifacts.readers import read_game
     from pipelines.run.cluster import InProcess
     from pipelines.run.engine import StageRun
     from pipelines.run.progress import Reporter
     from pipelines.stages import evaluate, export
-    from pipelines.training.phase import read_game
     from solver.betting.game import GameConfig, StreetSizes
     from solver.blueprint.pot_types import pot_types
-    from solver.blueprint.tables import action_nodes
+    from solver.blueprint.rows import action_nodes
 
     store = BundleStore(root)
 

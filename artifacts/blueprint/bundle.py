@@ -4,24 +4,39 @@ Lines are written as in the bundle: tokens ``f x c b<to> r<to> A``, ``/`` betwee
 of a preflop line may be left out, and so may the ``/`` behind the last action of a street. Probabilities are
 the blueprint's own (raw) wherever something is computed from them; `clean` only changes what is shown.
 
-Questions before the flop need numpy and pyarrow alone. After it, buckets are looked up by
-`abstractions.buckets`, imported when first needed; `continuation_value` needs the solver.
+Questions before the flop need numpy and pyarrow alone. Whatever is compiled is imported when it is first needed:
+the bucket lookup by questions after the flop, the solver by `blueprint` and `continuation_value`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from abstractions.cards import (
+    CLASS_OF_COMBO,
+    COMBO_CARDS,
+    check_board,
+    format_cards,
+    live_combos,
+    parse_board,
+    parse_combo,
+)
 from artifacts.blueprint.betting_lines import PREFIX, STREET_NAMES, BettingLines, Decision, Walk
 from artifacts.bundle import Bundle, Verify, open_bundle
 from artifacts.errors import BundleError
+from solver.blueprint.rows import texture_row
+from solver.strategy import by_class, by_combo, reach
+
+if TYPE_CHECKING:
+    from solver.betting.game import GameConfig
+    from solver.blueprint.continuation import Continuations
+    from solver.blueprint.strategy import Blueprint
 
 __all__ = [
     "PREFIX",
@@ -124,8 +139,6 @@ class BlueprintBundle(Bundle):
             rows = self._preflop_rows(decision)
             shares = rows.probability if clean else rows.raw_probability
             return dict(zip(decision.actions, shares[self._class(hand, rows.hands)].tolist()))
-        from abstractions.cards import COMBO_CARDS, format_cards, parse_combo
-
         walk = self._tree.walk(line)
         cards = self._cards(board, walk, line)
         walk = walk.entered(len(cards))
@@ -155,31 +168,25 @@ class BlueprintBundle(Bundle):
         walk = self._tree.walk(line)
         seat = self.decision(line).player if player is None else _seat(player)
         cards = self._cards(board, walk, line)
-        classes = np.ones(169)
-        for decision, action in walk.steps:
-            if decision.street == 0 and decision.player == seat:
-                classes = classes * self._preflop_rows(decision).raw_probability[:, action]
-        if not len(cards):
-            return classes
-        from abstractions.cards import CLASS_OF_COMBO, live_combos
+        weights = reach(self, line, cards, seat)
+        return weights if len(cards) else by_class(weights)
 
-        weights = classes[CLASS_OF_COMBO] * live_combos(cards)
-        live = np.flatnonzero(weights)
-        for decision, action in walk.steps:
-            if decision.street > 0 and decision.player == seat:
-                buckets, shares = self._shares(decision, cards)
-                weights[live] *= shares[action, buckets[live]]
-        return weights
+    def steps(self, line: str) -> tuple[tuple[Decision, int], ...]:
+        """See `solver.strategy.Strategy.steps`."""
+        return self._tree.walk(line).steps
+
+    def probabilities(self, decision: Decision, board: NDArray[np.uint8]) -> NDArray[Any]:
+        """See `solver.strategy.Strategy.probabilities`; as trained."""
+        if decision.street == 0:
+            return self._preflop_rows(decision).raw_probability.T[:, CLASS_OF_COMBO]
+        buckets, shares = self._shares(decision, board)
+        live = live_combos(board[: decision.street + 2])
+        return shares[:, np.where(live, buckets, 0)]
 
     def opponent_reach(self, line: str, board: BoardLike = "") -> Floats:
         """`range` by combo, [1326], of the player who is not to act at the end of a line."""
         other = 1 - self.decision(line).player
-        weights = self.range(line, other, board)
-        if len(weights) == 169:
-            from abstractions.cards import CLASS_OF_COMBO
-
-            return weights[CLASS_OF_COMBO]
-        return weights
+        return by_combo(self.range(line, other, board))
 
     def per_history_strategy_view(
         self, board: BoardLike, line: str, *, clean: bool = True
@@ -243,21 +250,41 @@ class BlueprintBundle(Bundle):
             ranges = (self.range(line, 0, cards), self.range(line, 1, cards))
         if isinstance(bias, str):
             bias = ("blueprint", bias) if seat == 0 else (bias, "blueprint")
-        return self._queries.continuation_value(
+        return self._continuations.value(
             walk.entered(len(cards)).end, cards, ranges, seat, biases=bias, runouts=runouts, seed=seed
         )
 
     @cached_property
-    def _queries(self) -> Any:
-        """`solver.blueprint.queries.BlueprintQueries` of this bundle, made by the layer above that has it."""
-        return import_module("pipelines.training.blueprint_values").blueprint_queries(self)
+    def _continuations(self) -> Continuations:
+        from solver.blueprint.continuation import Continuations
+
+        return Continuations(self.blueprint)
+
+    @cached_property
+    def configuration(self) -> dict[str, Any]:
+        """The game and every config slice that shaped the blueprint: `config.yaml`."""
+        from omegaconf import OmegaConf
+
+        return dict(OmegaConf.to_container(OmegaConf.create(self.text("config.yaml"))))
+
+    @property
+    def game(self) -> GameConfig:
+        """The game that the blueprint was trained for."""
+        from artifacts.readers import game_from_config
+
+        return game_from_config(self.configuration["game"])
+
+    @cached_property
+    def blueprint(self) -> Blueprint:
+        """The strategy as trained, with everything the solver needs to play and to evaluate it."""
+        from artifacts.readers import read_exported_blueprint
+
+        return read_exported_blueprint(self)
 
     def _cards(self, board: BoardLike, walk: Walk, line: str) -> NDArray[np.uint8]:
         """Cards of a board, refused unless they belong to the line's last street."""
         if len(board) == 0 and walk.street == 0:
             return np.empty(0, dtype=np.uint8)
-        from abstractions.cards import check_board, format_cards, parse_board
-
         cards = parse_board(board) if isinstance(board, str) else check_board(np.asarray(board))
         public = walk.street + 2 if walk.street else 0
         accepted = [public, walk.street + 3] if walk.over else [public]
@@ -304,8 +331,6 @@ class BlueprintBundle(Bundle):
     def _class(self, hand: str, hands: tuple[str, ...]) -> int:
         if hand in hands:
             return hands.index(hand)
-        from abstractions.cards import CLASS_OF_COMBO, parse_combo
-
         try:
             return int(CLASS_OF_COMBO[parse_combo(hand)])
         except ValueError:
@@ -321,28 +346,24 @@ class BlueprintBundle(Bundle):
         key = board.tobytes()
         if key not in self._buckets:
             self._buckets[key] = board_buckets(self, board[None])[0]
-        first = decision.row + self._texture(cards) * self._street_rows[decision.street]
-        shares = self._probability[decision.street][first : first + len(decision.actions)]
+        table = self.postflop_probabilities(decision.street - 1)
+        first = texture_row(decision.row, self._texture(cards), len(table), self.num_textures)
+        shares = table[first : first + len(decision.actions)]
         return self._buckets[key], shares
 
     @cached_property
     def _buckets(self) -> dict[bytes, NDArray[np.uint16]]:
         return {}
 
-    @cached_property
-    def _probability(self) -> dict[int, NDArray[np.float32]]:
-        return {
-            street: self[f"postflop_{name}"]["probability"]
-            for street, name in enumerate(STREET_NAMES)
-            if street
-        }
+    def postflop_probabilities(self, street: int) -> NDArray[np.float32]:
+        """The strategy of a street (0 flop .. 2 river) as trained, ``[row, bucket]``."""
+        return self[f"postflop_{STREET_NAMES[street + 1]}"]["probability"]
 
     @cached_property
-    def _street_rows(self) -> dict[int, int]:
-        """Rows of one texture in each street's table."""
+    def num_textures(self) -> int:
+        """Sets of buckets and of postflop rows: 1 where all textures share theirs."""
         textures = self.flop_textures()
-        count = 1 if textures is None else int(textures.max()) + 1
-        return {street: len(rows) // count for street, rows in self._probability.items()}
+        return 1 if textures is None else int(textures.max()) + 1
 
     def _texture(self, cards: NDArray[np.uint8]) -> int:
         textures = self.flop_textures()
@@ -353,8 +374,6 @@ class BlueprintBundle(Bundle):
         return int(textures[board_index(cards[None, :3])[0][0]])
 
     def _view(self, cards: NDArray[np.uint8], walk: Walk, *, below: bool) -> dict[str, list[float]]:
-        from abstractions.cards import live_combos
-
         view: dict[str, list[float]] = {}
         names = _combo_names()
         for decision in self._tree.seen(walk, below=below):
@@ -410,16 +429,12 @@ def _history(line: str) -> str:
 
 
 def _sorted_text(cards: NDArray[np.uint8]) -> str:
-    from abstractions.cards import format_cards
-
     return format_cards(np.sort(cards))
 
 
 def _combo_names() -> tuple[str, ...]:
     """Names of the combos as keys write them, lower card first."""
     if not _NAMES:
-        from abstractions.cards import COMBO_CARDS, format_cards
-
         _NAMES.extend(format_cards(pair) for pair in COMBO_CARDS)
     return tuple(_NAMES)
 

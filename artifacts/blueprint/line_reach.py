@@ -11,24 +11,16 @@ from numpy.typing import NDArray
 from abstractions.cards import (
     CLASS_NAMES,
     CLASS_OF_COMBO,
-    COMBO_CARDS,
-    NUM_CARDS,
     NUM_CLASSES,
     NUM_COMBOS,
-    format_cards,
+    disjoint_weight,
     format_combo,
     live_combos,
 )
-from artifacts.blueprint.bundle import STREET_NAMES, BlueprintBundle
+from artifacts.blueprint.bundle import BlueprintBundle
+from solver.strategy import by_combo
 
 Floats = NDArray[np.float64]
-
-
-def compatible(weights: Floats) -> Floats:
-    """Weight of the hands that share no card with each combo, [1326]; `weights` by combo."""
-    by_card = np.bincount(COMBO_CARDS.ravel(), np.repeat(weights, 2), minlength=NUM_CARDS)
-    left = weights.sum() - by_card[COMBO_CARDS].sum(axis=1) + weights
-    return np.maximum(left, 0.0)
 
 
 def deal_weight(first: Floats, second: Floats) -> float:
@@ -38,12 +30,7 @@ def deal_weight(first: Floats, second: Floats) -> float:
     >>> deal_weight(everything, everything)
     1624350.0
     """
-    return float(first @ compatible(second))
-
-
-def by_combo(weights: Floats) -> Floats:
-    """A range by combo, whether it is written by class or by combo."""
-    return weights[CLASS_OF_COMBO] if len(weights) == NUM_CLASSES else weights
+    return float(first @ disjoint_weight(second))
 
 
 def hand_reach(bundle: BlueprintBundle, line: str, board: NDArray[np.uint8]) -> Floats:
@@ -53,7 +40,7 @@ def hand_reach(bundle: BlueprintBundle, line: str, board: NDArray[np.uint8]) -> 
     """
     actor = bundle.decision(line).player
     own, other = (by_combo(bundle.range(line, seat, board)) for seat in (actor, 1 - actor))
-    return own * compatible(other) / num_deals(board)
+    return own * disjoint_weight(other) / num_deals(board)
 
 
 def num_deals(board: NDArray[np.uint8]) -> float:
@@ -90,23 +77,14 @@ class LinePlay:
 
 def line_plays(bundle: BlueprintBundle, lines: Iterable[str], board: NDArray[np.uint8]) -> Iterator[LinePlay]:
     """Decisions of one street; `board` holds the cards of that street, none before the flop."""
-    views: dict[str, dict[str, list[float]]] = {}
     live = np.flatnonzero(live_combos(board))
     names = tuple(format_combo(int(combo)) for combo in live)
-    holes = [format_cards(COMBO_CARDS[combo]) for combo in live]
     for line in lines:
         decision, reach = bundle.decision(line), hand_reach(bundle, line, board)
         if not len(board):
             rows = bundle.preflop(line)
             by_class = np.bincount(CLASS_OF_COMBO, weights=reach, minlength=NUM_CLASSES).astype(np.float64)
             yield LinePlay(line, decision.player, rows.actions, CLASS_NAMES, by_class, rows.raw_probability)
-            continue
-        # One view of a street holds all its decisions, and lines come street by street.
-        root = line[: line.rindex("/") + 1]
-        if root not in views:
-            views = {root: bundle.per_history_strategy_view(board, root, clean=False)}
-        suffix = (
-            f"|{format_cards(np.sort(board))}|{STREET_NAMES[decision.street][0]}|{line.partition('/')[2]}"
-        )
-        shares = np.array([views[root][hole + suffix] for hole in holes])
-        yield LinePlay(line, decision.player, decision.actions, names, reach[live], shares)
+        else:
+            shares = bundle.probabilities(decision, board)[:, live].T.astype(np.float64)
+            yield LinePlay(line, decision.player, decision.actions, names, reach[live], shares)

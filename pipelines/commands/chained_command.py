@@ -123,11 +123,10 @@ def _live(overrides: list[str], iterations: int) -> PreflopPlay:
 
 def _exported(path: Path) -> PreflopPlay:
     from pipelines.commands.preflop_play import PreflopPlay
-    from pipelines.training.blueprint_values import exported_game
 
     bundle = open_exported(path, DEFAULT_STORE)
     source = {"source": str(path), "exploitability_mbb": bundle.metrics["exploitability_raw"]}
-    return PreflopPlay(exported_game(bundle), bundle.strategy_table(clean=False), source)
+    return PreflopPlay(bundle.game, bundle.strategy_table(clean=False), source)
 
 
 def _show(iteration: int, seconds: float, percent: float) -> None:

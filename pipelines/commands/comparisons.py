@@ -98,9 +98,7 @@ def _played(hand: HandDifference) -> tuple[str, str]:
 def _require_one_game(first: BlueprintBundle, second: BlueprintBundle) -> None:
     from dataclasses import asdict
 
-    from pipelines.training.blueprint_values import exported_game
-
-    games = [asdict(exported_game(bundle)) for bundle in (first, second)]
+    games = [asdict(bundle.game) for bundle in (first, second)]
     for key, value in games[0].items():
         if value != games[1][key]:
             raise UserError(
@@ -121,8 +119,8 @@ def compare(
       poker-solver compare
       poker-solver compare store.root=runs/store --json
     """
-    from pipelines.compare import as_data, compared_runs, print_table
     from pipelines.config.composition import compose_config
+    from pipelines.run.recorded_runs import as_data, compared_runs, print_table
 
     config = compose_config(overrides or [])
     groups = compared_runs(config)

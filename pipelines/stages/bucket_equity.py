@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from abstractions.bucket_equity import bucket_equity, bucket_scores
 from abstractions.buckets import STREETS, BoardRows
 from artifacts.bundle import Bundle
+from artifacts.readers import read_bucket_counts, read_bucket_rows, read_textures
 from pipelines.run.engine import Inputs, Output, StageRun
-from pipelines.stages.buckets import bucket_counts, table_rows
 from pipelines.stages.rivers import all_river_orders
-from pipelines.stages.textures import read_textures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,9 +56,9 @@ def compute(config: BucketEquityConfig, inputs: Inputs, run: StageRun) -> Output
     orders = all_river_orders(run)
     tables: dict[str, dict[str, NDArray]] = {}
     metrics: dict[str, float] = {}
-    for num_cards, name in STREETS.items():
-        rows = table_rows(inputs["buckets"], num_cards, textures)
-        buckets = bucket_counts(inputs["buckets"], num_cards)
+    counts = read_bucket_counts(inputs["buckets"])
+    for (num_cards, name), buckets in zip(STREETS.items(), counts):
+        rows = read_bucket_rows(inputs["buckets"], num_cards, textures)
         table = inputs["buckets"][f"buckets_{name}"]["bucket"]
         street = _Street(num_cards, rows, table, buckets, orders if num_cards < 5 else None)
         items = [

@@ -20,7 +20,7 @@ from abstractions.buckets import (
     FeatureTables,
     Sample,
     assign_buckets,
-    board_rows,
+    covered_rows,
     equity_ranks,
     feature_metric,
     feature_points,
@@ -34,10 +34,9 @@ from abstractions.cards import NUM_COMBOS
 from abstractions.clustering.kmeans import nearest
 from abstractions.features.histograms import preflop_histograms
 from abstractions.features.ochs import opponent_clusters
-from abstractions.isomorphism import board_index
 from abstractions.report import StreetReport, street_report
-from abstractions.textures import Textures, medoid_boards
 from artifacts.bundle import Bundle
+from artifacts.readers import read_textures
 from pipelines.run.engine import Inputs, Output, StageRun
 from pipelines.stages.rivers import (
     RIVERS_PER_TASK,
@@ -47,7 +46,6 @@ from pipelines.stages.rivers import (
     river_counts,
     scratch_table,
 )
-from pipelines.stages.textures import read_textures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -132,7 +130,7 @@ def compute(config: BucketsConfig, inputs: Inputs, run: StageRun) -> Output:
     metrics: dict[str, float] = {}
     output: dict[str, dict] = {}
     for num_cards, name in STREETS.items():
-        rows = _rows(config.scope, config.boards, num_cards, textures)
+        rows = covered_rows(num_cards, textures, scope=config.scope, boards=config.boards)
         chunks = board_chunks(num_cards, _BOARDS_PER_TASK[num_cards])
         if config.boards == "medoids":
             chunks = [(int(board), int(board) + 1) for board in np.unique(rows.boards)]
@@ -202,30 +200,6 @@ def _assigned(street: _Street, run: StageRun) -> tuple[NDArray[np.uint16], NDArr
     assert street.centroids is not None
     street.centroids[:] = np.take_along_axis(street.centroids, order[:, :, None], axis=1)
     return table, np.take_along_axis(total, order[:, :, None], axis=1)
-
-
-def table_rows(bundle: Bundle, num_cards: int, textures: Textures) -> BoardRows:
-    """Board, texture and weight of each row of a bundle's bucket table."""
-    return _rows(bundle.config["scope"], bundle.config["boards"], num_cards, textures)
-
-
-def bucket_counts(bundle: Bundle, num_cards: int) -> int:
-    """Buckets of a street, per texture where buckets are."""
-    return int(bundle.config[STREETS[num_cards]])
-
-
-def _rows(scope: str, boards: str, num_cards: int, textures: Textures) -> BoardRows:
-    rows = board_rows(num_cards, textures if scope == "texture" else None)
-    if boards == "medoids":
-        rows = _only(rows, board_index(medoid_boards(textures)[0][:, :num_cards])[0])
-    return rows
-
-
-def _only(rows: BoardRows, boards: NDArray[np.int32]) -> BoardRows:
-    """The rows of some boards; the others keep an empty range."""
-    kept = np.isin(rows.boards, boards)
-    offsets = np.concatenate([[0], np.cumsum(kept)])[rows.offsets]
-    return BoardRows(rows.boards[kept], rows.textures[kept], rows.weights[kept], offsets, rows.num_textures)
 
 
 def _centroid_rows(

@@ -18,9 +18,8 @@ from abstractions.cards import CLASS_NAMES
 from artifacts.bundle import Bundle
 from artifacts.format.arrow_file import Column
 from artifacts.preflop_offpath import clean_off_path
+from artifacts.readers import read_textures, read_trained_blueprint
 from pipelines.run.engine import Inputs, Output, StageRun
-from pipelines.stages.dcfr import read_blueprint
-from pipelines.stages.textures import read_textures
 from pipelines.training.evaluation_boards import (
     Progress,
     evaluate_blueprint,
@@ -29,7 +28,8 @@ from pipelines.training.evaluation_boards import (
 )
 from solver.betting.public_tree import NodeKind
 from solver.betting.tree_text import action_labels, preflop_key
-from solver.blueprint.evaluation import Blueprint, BlueprintValue
+from solver.blueprint.evaluation import BlueprintValue
+from solver.blueprint.strategy import Blueprint
 from solver.blueprint.trunk import Floats
 from solver.preflop.solver import PreflopStrategy
 
@@ -70,7 +70,7 @@ def compute(config: EvaluateConfig, inputs: Inputs, run: StageRun) -> Output:
     Inputs: `dcfr`, `textures`, `buckets`, `preflop_equity`.
     """
     textures, buckets = read_textures(inputs["textures"]), inputs["buckets"]
-    raw = read_blueprint(inputs["dcfr"], buckets, inputs["preflop_equity"])
+    raw = read_trained_blueprint(inputs["dcfr"], buckets, inputs["preflop_equity"])
     cleaned = cleaned_blueprint(raw, config.reach_rule)
     covered = buckets.config["boards"]
     over = partial(evaluation_boards, textures=textures, source=buckets, covered=covered)

@@ -15,9 +15,9 @@ from omegaconf import OmegaConf
 
 from artifacts.bundle import Bundle
 from artifacts.format.arrow_file import Column
+from artifacts.readers import read_trained_blueprint
 from pipelines.figures.export import SPOTS, bundle_figures, spot_line
 from pipelines.run.engine import Inputs, Output, StageRun
-from pipelines.stages.dcfr import read_blueprint
 from pipelines.stages.export_tables import Columns, lines_table, postflop_table, preflop_table
 from solver.betting.game import FLOP, STREETS
 from solver.preflop.solver import PreflopStrategy
@@ -49,7 +49,7 @@ def compute(config: ExportConfig, inputs: Inputs, run: StageRun) -> Output:
 
     Inputs: `lcfr` (its config), `dcfr`, `evaluate`, `textures`, `buckets`, `bucket_equity`, `preflop_equity`.
     """
-    blueprint = read_blueprint(inputs["dcfr"], inputs["buckets"], inputs["preflop_equity"])
+    blueprint = read_trained_blueprint(inputs["dcfr"], inputs["buckets"], inputs["preflop_equity"])
     play = PreflopStrategy(blueprint.game.preflop, blueprint.preflop)
     tables: dict[str, Columns] = {
         "preflop": preflop_table(play, inputs["evaluate"]["preflop_ev"], config.reach_rule),

@@ -15,9 +15,8 @@ from artifacts.preflop_offpath import clean_off_path, reasons_by_line
 from solver.betting.game import PREFLOP, STREETS
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.betting.tree_text import action_labels, preflop_key
-from solver.blueprint.evaluation import Blueprint
 from solver.blueprint.plan import PotShare
-from solver.blueprint.tables import action_nodes, normalised
+from solver.blueprint.strategy import Blueprint
 from solver.blueprint.trunk import Floats
 from solver.preflop.solver import PreflopStrategy
 
@@ -69,37 +68,21 @@ def preflop_table(play: PreflopStrategy, evs: ArrowFile, reach_rule: str) -> Col
     }
 
 
-def decision_actions(tree: PublicTree, root: int, street: int) -> NDArray[np.int64]:
-    """The nodes that a flop line's actions lead to on a street (0 flop .. 2 river), decision by decision."""
-    nodes = action_nodes(tree, root, street)
-    return nodes[np.argsort(tree.parent[nodes], kind="stable")]
-
-
 def postflop_table(blueprint: Blueprint, street: int) -> Columns:
-    """Average strategy of a street (0 flop .. 2 river): one row per action of each decision.
-
-    Rows run by texture (where buckets belong to textures), by pot type, by decision, by action. Where no
-    bucket was ever visited the strategy is uniform, as the solver reads it.
-    """
-    tree, layout = blueprint.game.tree, blueprint.layout
+    """Average strategy of a street (0 flop .. 2 river): one row per action, in the order of `StreetRows`."""
+    tree = blueprint.game.tree
     lines: list[str] = []
     actions: list[str] = []
     owners: list[NDArray[np.int16]] = []
-    rows: list[NDArray] = []
-    for texture in range(layout.num_textures):
-        for kind, root in enumerate(blueprint.pots.templates):
-            nodes = decision_actions(tree, root, street)
-            order = np.argsort(np.argsort(nodes))
-            sums = layout.rows(blueprint.table, kind, street, texture)[order]
-            rows.append(normalised(tree, nodes, sums).astype(np.float32))
-            parents = tree.parent[nodes].tolist()
-            lines += [tree.lines[parent] for parent in parents]
-            actions += [label for node in dict.fromkeys(parents) for label in action_labels(tree, node)]
-            owners.append(np.full(len(nodes), texture, dtype=np.int16))
+    for texture, _, nodes in blueprint.street_rows(street).groups():
+        parents = tree.parent[nodes].tolist()
+        lines += [tree.lines[parent] for parent in parents]
+        actions += [label for node in dict.fromkeys(parents) for label in action_labels(tree, node)]
+        owners.append(np.full(len(nodes), texture, dtype=np.int16))
     table: Columns = {"line": pa.array(lines, pa.string()), "action": pa.array(actions, pa.string())}
-    if layout.num_textures > 1:
+    if blueprint.layout.num_textures > 1:
         table["texture"] = np.concatenate(owners)
-    table["probability"] = np.concatenate(rows)
+    table["probability"] = blueprint.exported_street(street)
     return table
 
 
@@ -156,14 +139,10 @@ def _preflop_lines(blueprint: Blueprint) -> Iterator[_Line]:
 
 def _postflop_lines(blueprint: Blueprint) -> Iterator[_Line]:
     tree, pots = blueprint.game.tree, blueprint.pots
-    first_rows = [0, 0, 0]
+    row_of: dict[int, int] = {}
+    for street in range(3):
+        row_of |= blueprint.street_rows(street).first_rows()
     for root, members, shares in zip(pots.templates, pots.members, pots.shares):
-        row_of: dict[int, int] = {}
-        for street in range(3):
-            children = decision_actions(tree, root, street)
-            parents, first = np.unique(tree.parent[children], return_index=True)
-            row_of |= dict(zip(parents.tolist(), (first_rows[street] + first).tolist()))
-            first_rows[street] += len(children)
         for member, share in zip(members, shares):
             yield from _member_lines(tree, root, f"{blueprint.game.names[member]}/", share, row_of)
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from artifacts.bundle import Bundle
-from artifacts.format.array_pack import pack_arrays, unpack_arrays
+from artifacts.format.array_pack import pack_arrays
 from pipelines.run.engine import Inputs, Output, StageRun
-from pipelines.training.hosts import Arrays
 from pipelines.training.phase import (
     PhaseConfig,
     Setup,
@@ -51,11 +48,6 @@ def compute(config: LcfrConfig, inputs: Inputs, run: StageRun) -> Output:
         return Output(tables=tables, metrics=trace_metrics(trained.trace))
 
     return train_phase(setup, config.phase, begin, run, finish)
-
-
-def read_state(bundle: Bundle) -> Arrays:
-    """The trainer's state in a bundle of this stage."""
-    return {key: np.asarray(array) for key, array in unpack_arrays(bundle, "state").items()}
 
 
 def figures(bundle: Bundle) -> dict[str, Figure]:

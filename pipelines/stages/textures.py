@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from abstractions.cards import format_cards
 from abstractions.features.histograms import equity_histograms
 from abstractions.isomorphism import canonical_boards
-from abstractions.textures import Textures, build_textures, equity_spread, flop_features
+from abstractions.textures import build_textures, equity_spread, flop_features
 from artifacts.bundle import Bundle
+from artifacts.readers import read_textures
 from pipelines.run.engine import Inputs, Output, StageRun
 from pipelines.stages.rivers import Bounds, board_chunks, river_counts
 
@@ -78,20 +79,6 @@ def compute(config: TexturesConfig, inputs: Inputs, run: StageRun) -> Output:
             "turn_transitions": float((textures.turn_counts > 0).sum(axis=1).mean()),
             "river_transitions": float((textures.river_counts > 0).sum(axis=(1, 2)).mean()),
         },
-    )
-
-
-def read_textures(bundle: Bundle) -> Textures:
-    """The textures of a bundle of this stage."""
-    flops, textures = bundle["textures"], bundle["texture_summary"]
-    return Textures(
-        texture_of_flop=flops["texture"],
-        weights=textures["weight"],
-        medoids=textures["medoid"],
-        turn_transition=flops["turn_transition"],
-        river_transition=flops["river_transition"],
-        turn_counts=textures["turn_counts"],
-        river_counts=textures["river_counts"],
     )
 
 

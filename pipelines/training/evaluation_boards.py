@@ -30,7 +30,6 @@ from pipelines.run.cluster import Cluster, unlocked
 from pipelines.training import tier_flops
 from pipelines.training.hosts import BatchBuckets, street_buckets
 from solver.blueprint.evaluation import (
-    Blueprint,
     BlueprintValue,
     Evaluation,
     FlopBoards,
@@ -41,6 +40,7 @@ from solver.blueprint.evaluation import (
     mean_gain,
 )
 from solver.blueprint.pot_types import PotTypes
+from solver.blueprint.strategy import Blueprint
 from solver.blueprint.tables import TableLayout
 from solver.blueprint.trunk import Floats
 

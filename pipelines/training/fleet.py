@@ -27,6 +27,7 @@ from pipelines.training.hosts import (
 )
 from solver.blueprint.boards import BoardBatch
 from solver.blueprint.evaluation import FlopBoards, Response
+from solver.blueprint.rows import ALL_TEXTURES, RowKey
 from solver.blueprint.trainer import Answer, ShardSpec, owned
 from solver.cfr.schedules import Schedule
 
@@ -73,7 +74,7 @@ class HostFleet:
         self.hosts = hosts
         self._source = source
         self._lines = [
-            tuple(sorted(line for kind in spec.types for line in postflop.pots.members[kind]))
+            tuple(sorted(line for pot_type in spec.types for line in postflop.pots.members[pot_type]))
             for spec in specs
         ]
         self._batch: BoardBatch | None = None
@@ -189,11 +190,12 @@ def _joined(parts: Sequence[Mapping[Any, NDArray[Any]]]) -> dict[Any, NDArray[An
 def _keys(spec: ShardSpec) -> list[str]:
     """Names of a shard's arrays in a trainer's state."""
     keys = []
-    for texture in (-1,) if spec.textures is None else spec.textures:
+    for texture in (ALL_TEXTURES,) if spec.textures is None else spec.textures:
         for street in range(3):
             keys.append(f"clock/{texture}/{street}")
-            for kind in spec.types:
-                keys += [f"regret/{kind}/{texture}/{street}", f"average/{kind}/{texture}/{street}"]
+            for pot_type in spec.types:
+                key = RowKey(pot_type, texture, street)
+                keys += [key.name("regret"), key.name("average")]
     return keys
 
 

@@ -20,12 +20,13 @@ from solver.betting.public_tree import PublicTree
 from solver.blueprint.boards import STREET_CARDS, BoardBatch
 from solver.blueprint.evaluation import FlopBoards, Response
 from solver.blueprint.pot_types import PotTypes
+from solver.blueprint.rows import RowKey
 from solver.blueprint.shard import Shard
 from solver.blueprint.trainer import LocalFleet, ShardSpec
 from solver.cfr.schedules import Schedule
 
 Arrays = dict[str, NDArray[Any]]
-RowsByKey = dict[tuple[int, int, int], NDArray[Any]]
+RowsByKey = dict[RowKey, NDArray[Any]]
 
 
 class ShardsLostError(RuntimeError):

@@ -9,24 +9,22 @@ checkpoint; after the loss of a host all hosts start again from it and replay th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from abstractions.buckets import STREETS
 from abstractions.isomorphism import canonical_boards
 from abstractions.textures import Textures, medoid_boards
 from artifacts.bundle import Bundle
+from artifacts.readers import read_bucket_counts, read_game, read_textures
 from pipelines.run.engine import NO_EFFECT, Inputs, StageRun
-from pipelines.stages.buckets import bucket_counts
-from pipelines.stages.textures import read_textures
 from pipelines.training.checkpoints import Checkpoint, Checkpoints, Measurement, best_of
 from pipelines.training.evaluation_boards import evaluation_flops
 from pipelines.training.fleet import HostFleet, open_fleet
 from pipelines.training.hosts import Arrays, BatchBuckets, Postflop, ShardsLostError
-from solver.betting.game import GameConfig, StreetSizes
+from solver.betting.game import GameConfig
 from solver.blueprint.boards import BoardSampler
 from solver.blueprint.evaluation import FlopBoards
 from solver.blueprint.pot_types import PotTypes, pot_types
@@ -112,28 +110,6 @@ class PhaseConfig:
         return [-(-self.iterations * k // count) for k in range(1, count + 1)]
 
 
-def game_from_config(record: Mapping[str, Any]) -> GameConfig:
-    """The game of a bundle's config."""
-    values = dict(record)
-    for key in ("stacks", "antes", "raise_sizes"):
-        values[key] = tuple(values[key])
-    values["postflop"] = tuple(StreetSizes(**street) for street in values["postflop"])
-    return GameConfig(**values)
-
-
-def read_game(game: GameConfig, preflop_equity: Bundle) -> TrunkGame:
-    """The game with its exact preflop leaves."""
-    table = preflop_equity["equity"]
-    wins, ties, totals = (np.array(table[column]) for column in ("wins", "ties", "totals"))
-    return TrunkGame.build(game, (wins, ties, totals))
-
-
-def all_bucket_counts(buckets: Bundle) -> tuple[int, int, int]:
-    """Buckets of flop, turn and river (of one texture, where buckets belong to textures)."""
-    flop, turn, river = (bucket_counts(buckets, cards) for cards in STREETS)
-    return flop, turn, river
-
-
 @dataclass(frozen=True, eq=False)
 class Setup:
     """A game on an abstraction, ready to be trained."""
@@ -152,7 +128,7 @@ class Setup:
         textures, buckets = read_textures(inputs["textures"]), inputs["buckets"]
         game = read_game(config.game, inputs["preflop_equity"])
         pots = pot_types(game, config.pot_types)
-        counts = all_bucket_counts(buckets)
+        counts = read_bucket_counts(buckets)
         equity = None
         if config.showdown == "bucket":
             shape = (-1, counts[2], counts[2]) if buckets.config["scope"] == "texture" else (counts[2],) * 2

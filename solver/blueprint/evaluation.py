@@ -39,10 +39,10 @@ from solver.blueprint.kernels import (
 )
 from solver.blueprint.plan import LaneProgram
 from solver.blueprint.pot_types import PotTypes
+from solver.blueprint.strategy import Blueprint
 from solver.blueprint.tables import TableLayout
 from solver.blueprint.terminals import _terminals
 from solver.blueprint.trunk import Floats, TrunkGame
-from solver.cfr.exploitability import Exploitability
 from solver.cfr.simd import WIDTH, fused, load, splat, store
 from solver.preflop.solver import NUM_DEALS
 
@@ -56,38 +56,6 @@ RESPONSES: tuple[Response, ...] = (
     (False, True, True),
     (True, True, True),
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Blueprint:
-    """A strategy for the whole game.
-
-    Attributes
-    ----------
-    game
-        The game, its trunk and its flop lines.
-    preflop
-        ``[preflop node, class]``: probability of the action that leads to the node.
-    layout, table
-        Postflop strategy of all lines: probabilities or their numerators (regret matching normalises them).
-    bucketing
-        Buckets that the table is read by.
-    pots
-        Which flop lines play which line of the plan.
-    """
-
-    game: TrunkGame
-    preflop: Floats
-    layout: TableLayout
-    table: NDArray[Any]
-    bucketing: Bucketing
-    pots: PotTypes
-
-    def measure_exploitability(self, flops: Sequence[FlopBoards]) -> Exploitability:
-        """See `solver.cfr.exploitability`: over the boards of a game, by flop (`group_boards`)."""
-        value = Evaluation(self).evaluate(flops)
-        sb, bb = (best - mean for best, mean in zip(value.best_response, value.expected))
-        return Exploitability(value.exploitability, "mbb/hand", gains=(sb, bb))
 
 
 @dataclass(frozen=True, eq=False)

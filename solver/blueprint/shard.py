@@ -30,6 +30,7 @@ from solver.blueprint.kernels import (
 )
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import PotTypes
+from solver.blueprint.rows import ALL_TEXTURES, RowKey
 from solver.blueprint.tables import TableLayout
 from solver.cfr.epochs import EpochClock
 from solver.cfr.schedules import Schedule
@@ -303,28 +304,28 @@ class Shard:
 
     def rows(self, table: NDArray[Any], street: int) -> dict[int, NDArray[Any]]:
         """Rows ``[action, bucket]`` of each pot type on a street of a texture's table, by the game's pot types."""
-        return {kind: self.layout.rows(table, k, street) for k, kind in enumerate(self.types)}
+        return {pot_type: self.layout.rows(table, k, street) for k, pot_type in enumerate(self.types)}
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything `restore` needs, keyed by pot type, texture and street, whatever shares this shard."""
         state: dict[str, NDArray[Any]] = {}
-        for texture in self.textures or (-1,):
+        for texture in self.textures or (ALL_TEXTURES,):
             slot = 0 if texture < 0 else self._slot(texture)
             for street in range(3):
                 state[f"clock/{texture}/{street}"] = self.clocks[street][slot].copy()
-                for k, kind in enumerate(self.types):
-                    key = f"{kind}/{texture}/{street}"
-                    state[f"regret/{key}"] = self.layout.rows(self.regret, k, street, slot)
-                    state[f"average/{key}"] = self.layout.rows(self.average, k, street, slot)
+                for k, pot_type in enumerate(self.types):
+                    key = RowKey(pot_type, texture, street)
+                    state[key.name("regret")] = self.layout.rows(self.regret, k, street, slot)
+                    state[key.name("average")] = self.layout.rows(self.average, k, street, slot)
         return state
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Continue from a saved `state`, possibly of shards that held more lines or textures."""
-        for texture in self.textures or (-1,):
+        for texture in self.textures or (ALL_TEXTURES,):
             slot = 0 if texture < 0 else self._slot(texture)
             for street in range(3):
                 self.clocks[street][slot] = state[f"clock/{texture}/{street}"]
-                for k, kind in enumerate(self.types):
-                    key = f"{kind}/{texture}/{street}"
-                    self.layout.fill(self.regret, k, street, state[f"regret/{key}"], slot)
-                    self.layout.fill(self.average, k, street, state[f"average/{key}"], slot)
+                for k, pot_type in enumerate(self.types):
+                    key = RowKey(pot_type, texture, street)
+                    self.layout.fill(self.regret, k, street, state[key.name("regret")], slot)
+                    self.layout.fill(self.average, k, street, state[key.name("average")], slot)

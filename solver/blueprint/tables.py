@@ -14,21 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.betting.game import FLOP
-from solver.betting.public_tree import NodeKind, PublicTree
+from solver.betting.public_tree import NodeKind
 from solver.blueprint.plan import LanePlan, street_nodes
+from solver.blueprint.rows import action_nodes
 from solver.cfr.simd import WIDTH
-
-
-def action_nodes(tree: PublicTree, line: int, street: int) -> NDArray[np.int64]:
-    """The nodes that the actions of a line lead to on a street (0 flop .. 2 river), in tree order."""
-    nodes = np.arange(line, int(tree.subtree_end[line]))
-    parents = tree.parent[nodes]
-    taken = (
-        (tree.kind[parents] == NodeKind.DECISION)
-        & (tree.street[parents] == FLOP + street)
-        & (parents >= line)
-    )
-    return nodes[taken]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,15 +107,3 @@ class TableLayout:
         if rows.shape != where.shape:
             raise ValueError(f"rows of shape {rows.shape}: expected {where.shape} (actions, buckets)")
         table[where] = rows
-
-
-def normalised(tree: PublicTree, nodes: NDArray[np.int64], sums: NDArray) -> NDArray:
-    """Strategy from its numerators, by decision and bucket; uniform where all are zero."""
-    parents = tree.parent[nodes]
-    result = np.empty_like(sums)
-    for node in np.unique(parents):
-        rows = np.flatnonzero(parents == node)
-        weights = np.maximum(sums[rows], 0)
-        total = weights.sum(axis=0)
-        result[rows] = np.where(total > 0, weights / np.where(total > 0, total, 1), 1 / len(rows))
-    return result

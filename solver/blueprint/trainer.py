@@ -16,16 +16,15 @@ from numpy.typing import NDArray
 
 from solver.blueprint.boards import BoardBatch, BoardSampler, Bucketing
 from solver.blueprint.evaluation import (
-    Blueprint,
     FlopBoards,
     Response,
     gain_responses,
     mean_gain,
 )
-from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import PotTypes
+from solver.blueprint.rows import ALL_TEXTURES, RowKey
 from solver.blueprint.shard import Shard
-from solver.blueprint.tables import TableLayout
+from solver.blueprint.strategy import Blueprint, count_textures
 from solver.blueprint.trunk import Floats, Trunk, TrunkGame
 from solver.cfr.epochs import EpochClock
 from solver.cfr.schedules import Schedule
@@ -91,7 +90,7 @@ class Fleet(Protocol):
     ) -> list[Answer]:
         """Values of all lines under the strategy in a table: see `Shard.flop_values`."""
 
-    def rows(self, table: str, epoch: int) -> dict[tuple[int, int, int], NDArray[Any]]:
+    def rows(self, table: str, epoch: int) -> dict[RowKey, NDArray[Any]]:
         """Rows of table `regret` or `average` by pot type, texture (-1: shared by all) and street."""
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -149,15 +148,15 @@ class LocalFleet:
                 answers.append((shard.lines, mine, shard.flop_values(table, epoch, given, reach, responses)))
         return answers
 
-    def rows(self, table: str, epoch: int) -> dict[tuple[int, int, int], NDArray[Any]]:
+    def rows(self, table: str, epoch: int) -> dict[RowKey, NDArray[Any]]:
         """See `Fleet.rows`."""
-        found: dict[tuple[int, int, int], NDArray[Any]] = {}
+        found: dict[RowKey, NDArray[Any]] = {}
         for shard in self.shards:
-            for texture in (-1,) if shard.textures is None else shard.textures:
+            for texture in (ALL_TEXTURES,) if shard.textures is None else shard.textures:
                 source = shard.up_to_date(table, epoch, texture)
                 for street in range(3):
-                    for kind, rows in shard.rows(source, street).items():
-                        found[kind, texture, street] = rows
+                    for pot_type, rows in shard.rows(source, street).items():
+                        found[RowKey(pot_type, texture, street)] = rows
         return found
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -326,14 +325,16 @@ class BlueprintTrainer:
 
     def blueprint(self, table: str = "average", dtype: Any = np.float32) -> Blueprint:
         """The average strategy, or with ``regret`` the current one, gathered from all shards."""
-        found = self.fleet.rows(table, self.epoch)
-        textures = sorted({texture for _, texture, _ in found})
-        plan = LanePlan.build(self.game.tree, self.pots.templates)
-        layout = TableLayout(plan, self.bucketing.num_buckets, len(textures))
-        result = np.zeros(layout.size, dtype=dtype)
-        for (kind, texture, street), rows in found.items():
-            layout.fill(result, kind, street, rows, textures.index(texture))
-        return Blueprint(self.game, self._preflop(table), layout, result, self.bucketing, self.pots)
+        rows = self.fleet.rows(table, self.epoch)
+        return Blueprint.from_rows(
+            self.game,
+            self.pots,
+            self.bucketing,
+            self._preflop(table),
+            rows.items(),
+            num_textures=count_textures(rows),
+            dtype=dtype,
+        )
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Trunk, shards and counters as arrays."""

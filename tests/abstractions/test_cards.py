@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abstractions.cards import (
@@ -16,6 +16,7 @@ from abstractions.cards import (
     NUM_CLASSES,
     NUM_COMBOS,
     check_board,
+    disjoint_weight,
     format_card,
     format_cards,
     format_combo,
@@ -123,3 +124,19 @@ def test_a_board_leaves_the_pairs_of_the_other_cards(board, count):
     live = live_combos(parse_board(board))
     assert live.sum() == count
     assert live.tolist() == [not cards & set(pair) for pair in COMBO_CARDS.tolist()]
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=5, deadline=None)
+def test_card_removal_leaves_the_hands_without_a_common_card(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    weights = rng.random(NUM_COMBOS) * (rng.random(NUM_COMBOS) < 0.5)
+    found = disjoint_weight(weights)
+    for combo in rng.choice(NUM_COMBOS, 20, replace=False):
+        apart = ~(COMBO_CARDS[:, :, None] == COMBO_CARDS[combo]).any(axis=(1, 2))
+        assert found[combo] == pytest.approx(weights[apart].sum(), abs=1e-9)
+
+
+def test_one_card_hands_share_only_their_card() -> None:
+    hands = np.array([[0, 52], [4, 52], [8, 52]], dtype=np.uint8)
+    np.testing.assert_array_equal(disjoint_weight(np.array([1.0, 2.0, 4.0]), hands, hands), [6.0, 5.0, 3.0])

@@ -168,7 +168,7 @@ bundle = artifacts.open_bundle(sys.argv[1])
 share = bundle.strategy_table()["||p|"]["AA"]["open_250"]
 seconds = time.perf_counter() - began
 assert share == 1.0
-assert not {"numba", "pandas", "solver"} & set(sys.modules), "imported more than it needs"
+assert not {"numba", "pandas", "hydra"} & set(sys.modules), "imported more than it needs"
 print(seconds)
 """
     done = [

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from abstractions.cards import COMBO_CARDS, parse_board
+from abstractions.cards import COMBO_CARDS, disjoint_weight, parse_board
 from artifacts import BlueprintBundle, open_blueprint
 from artifacts.blueprint.difference import bundle_difference
-from artifacts.blueprint.line_reach import compatible, deal_weight, hand_reach, line_plays, num_deals
+from artifacts.blueprint.line_reach import deal_weight, hand_reach, line_plays, num_deals
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def test_card_removal_is_that_of_all_pairs_of_hands() -> None:
     first, second = np.random.default_rng(5).random((2, 1326))
     masks = np.bitwise_or.reduce(np.uint64(1) << COMBO_CARDS.astype(np.uint64), axis=1)
     disjoint = (masks[:, None] & masks) == 0
-    assert compatible(second) == pytest.approx(disjoint @ second)
+    assert disjoint_weight(second) == pytest.approx(disjoint @ second)
     assert deal_weight(first, second) == pytest.approx(first @ disjoint @ second)
     assert num_deals(np.empty(0, np.uint8)) == 1326 * 1225
     assert num_deals(parse_board("QsJh2h")) == 1176 * 1081

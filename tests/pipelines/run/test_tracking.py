@@ -18,10 +18,10 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from artifacts.format.manifest import FileEntry, Manifest
-from pipelines.compare import RunRow, plot, print_table, ranked, recorded_runs, usual_settings
 from pipelines.config.schema import Tracking
 from pipelines.run import tracking
 from pipelines.run.pictures import png
+from pipelines.run.recorded_runs import RunRow, plot, print_table, ranked, recorded_runs, usual_settings
 from pipelines.run.tracking import Tracker
 
 MANIFEST = Manifest("flops", "k", "c", {}, {}, {"flops": 1755.0}, {"t": FileEntry("0", 1)})

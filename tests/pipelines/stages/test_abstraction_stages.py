@@ -13,12 +13,12 @@ from abstractions.cards import CLASS_NAMES, format_cards
 from abstractions.textures import medoid_boards
 from artifacts import Bundle
 from artifacts.bundle_store import BundleStore
+from artifacts.readers import read_textures
 from pipelines.blueprint import pipeline
 from pipelines.config.composition import compose_config
 from pipelines.run.cluster import InProcess, open_cluster
 from pipelines.run.engine import Runner
 from pipelines.run.progress import Reporter
-from pipelines.stages.textures import read_textures
 
 
 class NoTracker:

@@ -29,9 +29,10 @@ from pipelines.training.evaluation_boards import (
     tier_boards,
 )
 from solver.betting.game import GameConfig, StreetSizes
-from solver.blueprint.evaluation import Blueprint, Evaluation, group_boards
+from solver.blueprint.evaluation import Evaluation, group_boards
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import pot_types
+from solver.blueprint.strategy import Blueprint
 from solver.blueprint.tables import TableLayout
 from solver.blueprint.trunk import TrunkGame
 from solver.preflop.solver import PreflopStrategy

@@ -17,16 +17,16 @@ from abstractions.cards import CLASS_COMBOS, CLASS_NAMES, NUM_COMBOS, parse_boar
 from abstractions.textures import medoid_boards
 from artifacts import BlueprintBundle, open_blueprint
 from artifacts.preflop_offpath import clean_off_path, reasons_by_line
+from artifacts.readers import read_textures
 from pipelines.figures.export import equity_realisation
 from pipelines.run.cluster import InProcess
 from pipelines.stages.evaluate import cleaned_blueprint
 from pipelines.stages.export import figures
-from pipelines.stages.textures import read_textures
 from pipelines.store import app
-from pipelines.training.blueprint_values import blueprint_queries, exported_blueprint, exported_game
 from pipelines.training.evaluation_boards import evaluation_boards, exploitability
 from solver.betting.public_tree import NodeKind
 from solver.betting.tree_text import action_labels
+from solver.blueprint.continuation import Continuations
 from solver.preflop.solver import PreflopStrategy
 
 RIVER = "QsJh2h8d3c"
@@ -38,7 +38,7 @@ def bundle(exported: Path) -> BlueprintBundle:
 
 
 def test_the_exported_strategy_is_the_one_that_was_evaluated(bundle: BlueprintBundle) -> None:
-    blueprint = exported_blueprint(bundle)
+    blueprint = bundle.blueprint
     boards = evaluation_boards("small", read_textures(bundle), bundle, "medoids")
     raw = exploitability(blueprint, boards, InProcess())
     assert raw == pytest.approx(bundle.metrics["exploitability_raw"], rel=1e-5)
@@ -47,7 +47,7 @@ def test_the_exported_strategy_is_the_one_that_was_evaluated(bundle: BlueprintBu
 
 
 def test_preflop_rows_hold_both_strategies_with_reasons_reach_and_values(bundle: BlueprintBundle) -> None:
-    play = PreflopStrategy(exported_blueprint(bundle).game.preflop, exported_blueprint(bundle).preflop)
+    play = PreflopStrategy(bundle.blueprint.game.preflop, bundle.blueprint.preflop)
     raw = play.by_line()
     assert bundle.strategy_table(clean=False) == raw
     assert bundle.strategy_table() == clean_off_path(raw)
@@ -67,7 +67,7 @@ def test_preflop_rows_hold_both_strategies_with_reasons_reach_and_values(bundle:
 
 
 def test_every_decision_has_its_line_and_its_rows(bundle: BlueprintBundle) -> None:
-    blueprint = exported_blueprint(bundle)
+    blueprint = bundle.blueprint
     tree = blueprint.game.tree
     decisions = np.flatnonzero(tree.kind == NodeKind.DECISION)
     assert {line.removeprefix("||p|") for line in bundle.lines()} == {tree.lines[node] for node in decisions}
@@ -91,7 +91,7 @@ def test_reach_agrees_with_the_solvers_queries(
     export_tiny: Callable[..., Path], scope: str, pot_types: str
 ) -> None:
     bundle = open_blueprint(export_tiny(scope, pot_types))
-    queries = blueprint_queries(bundle)
+    queries = bundle.blueprint
     textures = read_textures(bundle)
     for board in (parse_board(RIVER), *medoid_boards(textures)[0][:2]):
         for street, name in enumerate(("flop", "turn", "river"), start=1):
@@ -121,7 +121,7 @@ def test_lines_of_one_pot_type_share_their_rows(export_tiny: Callable[..., Path]
         bundle.continuation_value(f"{start}/xx/xx/", RIVER, everybody, 0) for start in ("b250c", "cb250c")
     ]
     np.testing.assert_array_equal(*values)
-    blueprint = exported_blueprint(bundle)
+    blueprint = bundle.blueprint
     assert len(blueprint.pots.templates) == len(set(rows.values()))
     boards = evaluation_boards("small", read_textures(bundle), bundle, "medoids")
     assert exploitability(blueprint, boards, InProcess()) == pytest.approx(
@@ -130,13 +130,13 @@ def test_lines_of_one_pot_type_share_their_rows(export_tiny: Callable[..., Path]
 
 
 def test_continuation_values_are_the_solvers(bundle: BlueprintBundle) -> None:
-    queries = blueprint_queries(bundle)
+    continuations = Continuations(bundle.blueprint)
     line, cards = "b250c/xx/xx/", parse_board(RIVER)
     ranges = (bundle.range(line, 0, cards), bundle.range(line, 1, cards))
     plain = bundle.continuation_value(line, RIVER)  # of the big blind, who acts first
-    np.testing.assert_allclose(plain, queries.continuation_value(line, cards, ranges, 1))
+    np.testing.assert_allclose(plain, continuations.value(line, cards, ranges, 1))
     afraid = bundle.continuation_value(line, RIVER, player="bb", bias="fold")
-    expected = queries.continuation_value(line, cards, ranges, 1, biases=("fold", "blueprint"))
+    expected = continuations.value(line, cards, ranges, 1, biases=("fold", "blueprint"))
     np.testing.assert_allclose(afraid, expected)
     assert np.nanmean(afraid) > np.nanmean(plain)
     everybody = (np.ones(NUM_COMBOS), np.ones(NUM_COMBOS))
@@ -167,7 +167,7 @@ def test_other_tools_read_every_table(exported: Path) -> None:
 def test_the_configuration_travels_with_the_bundle(bundle: BlueprintBundle) -> None:
     config = OmegaConf.create(bundle.text("config.yaml"))
     assert list(config.game.stacks) == [1000, 1000]
-    assert exported_game(bundle).stacks == (1000, 1000)
+    assert bundle.game.stacks == (1000, 1000)
     assert config.dcfr.iterations == 20
     assert bundle.config["reach_rule"] == "max"
     assert bundle.manifest.schema_version == 1

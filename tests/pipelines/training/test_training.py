@@ -23,15 +23,15 @@ from abstractions.textures import Textures, build_textures
 from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
 from artifacts.format.array_pack import unpack_arrays
+from artifacts.readers import read_textures, read_trained_blueprint
 from pipelines.run.cluster import Cluster, InProcess, open_cluster
 from pipelines.run.engine import Output, StageRun
 from pipelines.run.progress import Reporter
 from pipelines.stages import dcfr, evaluate, lcfr
 from pipelines.stages.buckets import table_rows
-from pipelines.stages.dcfr import DcfrConfig, read_blueprint
+from pipelines.stages.dcfr import DcfrConfig
 from pipelines.stages.evaluate import EvaluateConfig
 from pipelines.stages.lcfr import LcfrConfig
-from pipelines.stages.textures import read_textures
 from pipelines.training import phase as training
 from pipelines.training.checkpoints import Checkpoint, Checkpoints, Measurement
 from pipelines.training.evaluation_boards import evaluation_boards, exploitability
@@ -221,7 +221,7 @@ def test_exploitability_falls_from_measurement_to_measurement(trained: dict[str,
 
 
 def test_the_exported_blueprint_is_the_one_that_was_measured_best(trained: dict[str, Bundle]) -> None:
-    blueprint = read_blueprint(trained["dcfr"], trained["buckets"], trained["preflop_equity"])
+    blueprint = read_trained_blueprint(trained["dcfr"], trained["buckets"], trained["preflop_equity"])
     textures = read_textures(trained["textures"])
     boards = evaluation_boards("full", textures, trained["buckets"], "medoids")
     assert exploitability(blueprint, boards, InProcess()) == pytest.approx(
@@ -387,7 +387,7 @@ def test_other_modes_train_and_export_too(
     start = LcfrConfig(settings, changed(FIRST, iterations=1))
     untrained = lcfr.compute(start, inputs, Run(tmp_path / "start", InProcess())).tables["trace"]
     assert 0 < max(values) < untrained["exploitability"][0]
-    blueprint = read_blueprint(result, inputs["buckets"], inputs["preflop_equity"])
+    blueprint = read_trained_blueprint(result, inputs["buckets"], inputs["preflop_equity"])
     assert np.isfinite(blueprint.table).all()
 
 
@@ -425,7 +425,7 @@ def test_without_iterations_of_its_own_dcfr_exports_the_average_of_lcfr(
 ) -> None:
     config = DcfrConfig(TRAINING, changed(SECOND, iterations=0))
     bundle = dcfr_again(trained, store, "none", Run(tmp_path, InProcess()), config)
-    blueprint = read_blueprint(bundle, trained["buckets"], trained["preflop_equity"])
+    blueprint = read_trained_blueprint(bundle, trained["buckets"], trained["preflop_equity"])
     boards = evaluation_boards("small", read_textures(trained["textures"]), trained["buckets"], "medoids")
     assert exploitability(blueprint, boards, InProcess()) == pytest.approx(
         trained["lcfr"].metrics["exploitability_last"]

@@ -14,7 +14,6 @@ from solver.betting.game import GameConfig, StreetSizes
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.blueprint.boards import LIVE_FRACTION
 from solver.blueprint.evaluation import (
-    Blueprint,
     Evaluation,
     FlopEvaluator,
     gain_responses,
@@ -23,7 +22,9 @@ from solver.blueprint.evaluation import (
 )
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import pot_types
-from solver.blueprint.tables import TableLayout, action_nodes, normalised
+from solver.blueprint.rows import action_nodes, normalised
+from solver.blueprint.strategy import Blueprint
+from solver.blueprint.tables import TableLayout
 from solver.blueprint.trunk import TrunkGame
 from solver.cfr.exploitability import exploitability
 

@@ -37,8 +37,8 @@ from solver.blueprint.boards import (
     canonical_deals,
 )
 from solver.blueprint.pot_types import PotTypes, pot_types
+from solver.blueprint.rows import action_nodes
 from solver.blueprint.shard import MEET_SHARE, Shard
-from solver.blueprint.tables import action_nodes
 from solver.blueprint.trunk import TrunkGame
 from solver.cfr.schedules import schedule
 

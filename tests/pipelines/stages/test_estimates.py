@@ -11,7 +11,7 @@ from artifacts.bundle_store import BundleStore
 from pipelines.blueprint import pipeline
 from pipelines.config.composition import compose_config
 from pipelines.run.engine import Planner
-from pipelines.run.estimates import core_seconds
+from pipelines.stages.estimates import core_seconds
 
 
 def planned(tmp_path: Path, *overrides: str) -> dict[str, float | None]:

@@ -14,6 +14,7 @@ from abstractions.cards import (
     COMBO_CARDS,
     NUM_CLASSES,
     NUM_COMBOS,
+    disjoint_weight,
     live_combos,
     parse_board,
     parse_combo,
@@ -23,11 +24,13 @@ from solver.betting.game import GameConfig, StreetSizes
 from solver.betting.public_tree import NodeKind
 from solver.betting.rules import Action
 from solver.blueprint.boards import LIVE_FRACTION
-from solver.blueprint.evaluation import Blueprint, FlopEvaluator, group_boards
+from solver.blueprint.continuation import BIASES, Continuations, _runouts
+from solver.blueprint.evaluation import FlopEvaluator, group_boards
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import pot_types
-from solver.blueprint.queries import BIASES, BlueprintQueries, _compatible, _runouts
-from solver.blueprint.tables import TableLayout, action_nodes, normalised
+from solver.blueprint.rows import action_nodes, normalised
+from solver.blueprint.strategy import Blueprint
+from solver.blueprint.tables import TableLayout
 from solver.blueprint.trunk import TrunkGame
 
 GAME = GameConfig(
@@ -82,7 +85,6 @@ def test_reach_is_the_product_of_the_actions_on_the_line(blueprint: Blueprint) -
     game, tree = blueprint.game, blueprint.game.tree
     known = probabilities(blueprint)
     line = "b250c/xb250c/xx/"
-    queries = BlueprintQueries(blueprint)
     hand = parse_combo("AhKd")
     flop, turn, _ = (int(SmallBuckets().buckets(RIVER[:size], 0)[hand]) for size in (3, 4, 5))
     preflop = blueprint.preflop[game.preflop.tree.node_at("b250"), CLASS_OF_COMBO[hand]]
@@ -95,11 +97,11 @@ def test_reach_is_the_product_of_the_actions_on_the_line(blueprint: Blueprint) -
         * known[tree.node_at("b250c/xb250c")][flop]
         * known[tree.node_at("b250c/xb250c/x")][turn]
     )
-    assert queries.reach(line, RIVER, 0)[hand] == pytest.approx(small_blind)
-    assert queries.reach(line, RIVER, 1)[hand] == pytest.approx(big_blind)
+    assert blueprint.reach(line, RIVER, 0)[hand] == pytest.approx(small_blind)
+    assert blueprint.reach(line, RIVER, 1)[hand] == pytest.approx(big_blind)
     # The big blind acts first on the river, so the opponent there is the small blind.
-    np.testing.assert_array_equal(queries.opponent_reach(line, RIVER), queries.reach(line, RIVER, 0))
-    assert not queries.reach(line, RIVER, 0)[~live_combos(RIVER)].any()
+    np.testing.assert_array_equal(blueprint.opponent_reach(line, RIVER), blueprint.reach(line, RIVER, 0))
+    assert not blueprint.reach(line, RIVER, 0)[~live_combos(RIVER)].any()
 
 
 def biased(blueprint: Blueprint, biases: tuple[str, str]) -> dict[int, NDArray]:
@@ -143,9 +145,9 @@ def test_river_values_agree_with_brute_force(
 
     rng = np.random.default_rng(0)
     ranges = tuple(rng.random(NUM_COMBOS) * (rng.random(NUM_COMBOS) < 0.5) for _ in range(2))
-    queries = BlueprintQueries(blueprint)
+    continuations = Continuations(blueprint)
     for player in range(2):
-        found = queries.continuation_value(line, RIVER, ranges, player, biases=biases)
+        found = continuations.value(line, RIVER, ranges, player, biases=biases)
         opponent = ranges[1 - player] * live
         with np.errstate(invalid="ignore"):
             expected = values(tree.node_at(line), player, opponent) / (meets @ opponent)
@@ -156,15 +158,15 @@ def test_values_before_the_river_average_over_every_run_out(blueprint: Blueprint
     board = RIVER[:4]
     ranges = (np.ones(NUM_COMBOS), np.linspace(0, 1, NUM_COMBOS))
     total, met = np.zeros(NUM_COMBOS), np.zeros(NUM_COMBOS)
-    queries = BlueprintQueries(blueprint)
-    found = queries.continuation_value("cx/xx/", board, ranges, 0, runouts=None)
-    sampled = queries.continuation_value("cx/xx/", board, ranges, 0, runouts=40)
+    continuations = Continuations(blueprint)
+    found = continuations.value("cx/xx/", board, ranges, 0, runouts=None)
+    sampled = continuations.value("cx/xx/", board, ranges, 0, runouts=40)
     live = live_combos(board)
     assert np.isnan(found[~live]).all()
     assert np.abs(np.nanmean(found) - np.nanmean(sampled)) < 10
     assert np.corrcoef(found[live], sampled[live])[0, 1] > 0.97
     evaluator = FlopEvaluator(blueprint.layout, blueprint.pots, SmallBuckets(), np.float64)
-    flop_found = queries.continuation_value("cx/", RIVER[:3], ranges, 0, runouts=96)
+    flop_found = continuations.value("cx/", RIVER[:3], ranges, 0, runouts=96)
     deals = _runouts(RIVER[:3], 96, 0)
     assert len(np.unique(deals, axis=0)) == 96
     assert np.bincount(deals[:, 3])[np.unique(deals[:, 3])].max() == 2
@@ -173,7 +175,7 @@ def test_values_before_the_river_average_over_every_run_out(blueprint: Blueprint
         values = evaluator.combo_values(blueprint.table, flop, reach, 0, (False, False, False))
         total += values[blueprint.game.names.index("cx")]
     for deal in deals:
-        met += _compatible(ranges[1], deal) * live_combos(deal) / 96
+        met += disjoint_weight(ranges[1] * live_combos(deal)) * live_combos(deal) / 96
     known = met > 0
     np.testing.assert_allclose(flop_found[known], (total * LIVE_FRACTION)[known] / met[known], rtol=1e-8)
 
@@ -182,13 +184,13 @@ def test_lines_of_one_pot_type_are_asked_in_their_own_chips() -> None:
     blueprint = random_blueprint(replace(GAME, raise_sizes=("2,2.5",)), "shared", 0.3)
     tree = blueprint.game.tree
     assert [tree.lines[node] for node in blueprint.pots.templates] == ["cx/", "cb200c/"]
-    queries = BlueprintQueries(blueprint)
+    continuations = Continuations(blueprint)
     with pytest.raises(ValueError, match=r"'b200' is not possible after b250c/x; accepted: x b250$"):
-        queries.opponent_reach("b250c/xb200", RIVER[:3])
+        blueprint.opponent_reach("b250c/xb200", RIVER[:3])
 
     for player in range(2):
-        reach = [queries.reach(line, RIVER[:4], player) for line in ("cb200c/xb200c/", "b250c/xb250c/")]
-        before = [queries.reach(line, RIVER[:3], player) for line in ("cb200c/", "b250c/")]
+        reach = [blueprint.reach(line, RIVER[:4], player) for line in ("cb200c/xb200c/", "b250c/xb250c/")]
+        before = [blueprint.reach(line, RIVER[:3], player) for line in ("cb200c/", "b250c/")]
         np.testing.assert_allclose(reach[0] * before[1], reach[1] * before[0])
         assert not np.allclose(reach[0], reach[1])
 
@@ -197,9 +199,7 @@ def test_lines_of_one_pot_type_are_asked_in_their_own_chips() -> None:
     for cards, *lines in ((3, "cb200c", "b250c"), (4, "cb200c/xb200c/", "b250c/xb250c/")):
         for player in range(2):
             values = [
-                queries.continuation_value(
-                    line, RIVER[:cards], ranges, player, biases=("call", "raise"), runouts=20
-                )
+                continuations.value(line, RIVER[:cards], ranges, player, biases=("call", "raise"), runouts=20)
                 for line in lines
             ]
             # What is won from the flop on, as a share of the pot, is the same.
@@ -210,7 +210,10 @@ def test_lines_of_one_pot_type_are_asked_in_their_own_chips() -> None:
 
 def test_against_a_folding_opponent_everything_is_worth_more_than_folding(blueprint: Blueprint) -> None:
     ranges = (np.ones(NUM_COMBOS), np.ones(NUM_COMBOS))
-    values = BlueprintQueries(blueprint).continuation_values("b250c/xx/xx/", RIVER, ranges, 1)
+    values = {
+        bias: Continuations(blueprint).value("b250c/xx/xx/", RIVER, ranges, 1, biases=(bias, "blueprint"))
+        for bias in BIASES
+    }
     assert set(values) == {"blueprint", "fold", "call", "raise"}
     live = live_combos(RIVER)
     assert np.nanmean(values["fold"][live]) > np.nanmean(values["blueprint"][live])
@@ -218,24 +221,24 @@ def test_against_a_folding_opponent_everything_is_worth_more_than_folding(bluepr
 
 def test_values_on_a_flop_take_well_under_a_second(blueprint: Blueprint) -> None:
     ranges = (np.ones(NUM_COMBOS), np.ones(NUM_COMBOS))
-    queries = BlueprintQueries(blueprint)
-    queries.continuation_value("cx/", RIVER[:3], ranges, 0, runouts=2)
+    continuations = Continuations(blueprint)
+    continuations.value("cx/", RIVER[:3], ranges, 0, runouts=2)
     start = time.process_time()
-    queries.continuation_value("cx/", RIVER[:3], ranges, 0)
+    continuations.value("cx/", RIVER[:3], ranges, 0)
     assert time.process_time() - start < 1.0
     start = time.process_time()
-    queries.opponent_reach("cx/xb100", RIVER[:3])
+    blueprint.opponent_reach("cx/xb100", RIVER[:3])
     assert time.process_time() - start < 0.05
 
 
 def test_what_cannot_be_answered_is_refused(blueprint: Blueprint) -> None:
-    queries = BlueprintQueries(blueprint)
+    continuations = Continuations(blueprint)
     ranges = (np.ones(NUM_COMBOS), np.ones(NUM_COMBOS))
     with pytest.raises(ValueError, match=r"3 cards; line 'cx/xx/' has 4"):
-        queries.opponent_reach("cx/xx/", RIVER[:3])
+        blueprint.opponent_reach("cx/xx/", RIVER[:3])
     with pytest.raises(ValueError, match="bias 'limp' is unknown; accepted: blueprint, fold, call, raise"):
-        queries.continuation_value("cx/", RIVER[:3], ranges, 0, biases=("limp", "fold"))
+        continuations.value("cx/", RIVER[:3], ranges, 0, biases=("limp", "fold"))
     with pytest.raises(ValueError, match="not a decision after the flop"):
-        queries.continuation_value("c", np.empty(0, dtype=np.uint8), ranges, 0)
+        continuations.value("c", np.empty(0, dtype=np.uint8), ranges, 0)
     with pytest.raises(ValueError, match="b777"):
-        queries.reach("cx/b777", RIVER[:3], 0)
+        blueprint.reach("cx/b777", RIVER[:3], 0)

@@ -1,0 +1,191 @@
+"""The runs that MLflow has recorded, ranked by exploitability, as a table and as a plot.
+
+Runs are ranked within one game and one evaluation tier only: figures from different games or tiers measure
+different things.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from pipelines.config.schema import Config, Tracking
+from pipelines.run.errors import UserError
+from pipelines.run.progress import size
+from pipelines.run.tracking import Tracker, quiet_mlflow
+
+SPREAD = ("flop", "turn", "river")
+# Settings of how a run was made, not of what it computed.
+_NO_RESULT = ("cluster.", "plan", "preset", "store.", "tracking.")
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One pipeline run as recorded. Exploitability in mbb/hand; None where nothing was measured."""
+
+    run_id: str
+    name: str
+    started: str
+    status: str
+    preset: str
+    game: str
+    tier: str
+    exploitability_raw: float | None
+    exploitability_cleaned: float | None
+    core_hours: float | None
+    peak_memory_bytes: float | None
+    bucket_sd: tuple[float | None, ...]
+    settings: dict[str, str]
+
+
+def recorded_runs(tracking: Tracking) -> list[RunRow]:
+    """All pipeline runs of the experiment, newest first."""
+    quiet_mlflow()
+    from mlflow import MlflowClient
+    from mlflow.exceptions import MlflowException
+
+    if tracking.uri.startswith("sqlite:///") and not Path(tracking.uri.removeprefix("sqlite:///")).is_file():
+        raise UserError(f"tracking.uri: {tracking.uri} does not exist; a pipeline run creates it")
+    client = MlflowClient(tracking.uri)
+    try:
+        experiment = client.get_experiment_by_name(tracking.experiment)
+        if experiment is None:
+            return []
+        rows: list[RunRow] = []
+        token: str | None = None
+        while True:
+            page = client.search_runs([experiment.experiment_id], max_results=1000, page_token=token)
+            rows += [_row(run) for run in page if "mlflow.parentRunId" not in run.data.tags]
+            token = page.token
+            if not token:
+                return rows
+    except MlflowException as error:
+        raise UserError(
+            f"tracking.uri: {tracking.uri} does not answer ({str(error).splitlines()[0]})"
+        ) from None
+
+
+def _row(run: Any) -> RunRow:
+    tags, metrics = run.data.tags, run.data.metrics
+    started = datetime.fromtimestamp(run.info.start_time / 1000, tz=UTC)
+    return RunRow(
+        run_id=run.info.run_id,
+        name=run.info.run_name,
+        started=started.strftime("%Y-%m-%d %H:%M"),
+        status=run.info.status,
+        preset=tags.get("preset", ""),
+        game=tags.get("game.id", ""),
+        tier=tags.get("tier", ""),
+        exploitability_raw=metrics.get("evaluate.exploitability_raw"),
+        exploitability_cleaned=metrics.get("evaluate.exploitability_cleaned"),
+        core_hours=metrics.get("core_hours_total"),
+        peak_memory_bytes=metrics.get("peak_memory_bytes"),
+        bucket_sd=tuple(metrics.get(f"buckets.{street}_sd_mean") for street in SPREAD),
+        settings=dict(run.data.params),
+    )
+
+
+def ranked(rows: Sequence[RunRow]) -> dict[tuple[str, str], list[RunRow]]:
+    """Rows by (game, tier), each group from the least exploitable up, unmeasured runs last."""
+    groups: dict[tuple[str, str], list[RunRow]] = {}
+    for row in rows:
+        groups.setdefault((row.game, row.tier), []).append(row)
+
+    def order(row: RunRow) -> tuple[bool, float]:
+        return row.exploitability_raw is None, row.exploitability_raw or 0.0
+
+    return {key: sorted(group, key=order) for key, group in sorted(groups.items())}
+
+
+def usual_settings(rows: Sequence[RunRow]) -> dict[str, str]:
+    """Settings that change results and in which not all runs agree, with the value that most of them have."""
+    keys = sorted({key for row in rows for key in row.settings if not key.startswith(_NO_RESULT)})
+    values = {key: [row.settings.get(key, "-") for row in rows] for key in keys}
+    return {key: max(found, key=found.count) for key, found in values.items() if len(set(found)) > 1}
+
+
+def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -> None:
+    """One table per game and tier."""
+    for (game, tier), rows in groups.items():
+        table = Table(title=f"game {game}, evaluation tier {tier}", title_justify="left")
+        for column in ("run", "preset", "started", "status"):
+            table.add_column(column)
+        columns = ("raw mbb/hand", "cleaned", "core-hours", "peak memory", "bucket sd " + "/".join(SPREAD))
+        for column in columns:
+            table.add_column(column, justify="right")
+        for row in rows:
+            spread = "/".join("-" if sd is None else f"{sd:.3f}" for sd in row.bucket_sd)
+            table.add_row(
+                row.run_id[:8],
+                row.preset,
+                row.started,
+                row.status.lower(),
+                _number(row.exploitability_raw),
+                _number(row.exploitability_cleaned),
+                _number(row.core_hours, 4),
+                "-" if row.peak_memory_bytes is None else size(row.peak_memory_bytes),
+                spread,
+            )
+        console.print(table)
+        usual = usual_settings(rows)
+        for row in rows:
+            own = {key: row.settings.get(key, "-") for key in usual}
+            others = {key: value for key, value in own.items() if value != usual[key]}
+            if others:
+                console.print(f"{row.run_id[:8]} with {_settings(others)}", soft_wrap=True)
+        if usual:
+            console.print(f"the others with {_settings(usual)}", soft_wrap=True)
+    if len(groups) > 1:
+        console.print(f"{len(groups)} groups: runs of different games or tiers are not ranked together")
+
+
+def _settings(settings: dict[str, str]) -> str:
+    return " ".join(f"{key}={value}" for key, value in settings.items())
+
+
+def _number(value: float | None, digits: int = 2) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def plot(groups: dict[tuple[str, str], list[RunRow]], path: Path) -> bool:
+    """Exploitability against core-hours, one panel per game and tier; False when there is nothing to draw."""
+    from matplotlib.figure import Figure
+
+    measured: dict[tuple[str, str], list[tuple[float, float, RunRow]]] = {}
+    for key, rows in groups.items():
+        for row in rows:
+            if row.exploitability_raw is not None and row.core_hours is not None:
+                measured.setdefault(key, []).append((row.core_hours, row.exploitability_raw, row))
+    if not measured:
+        return False
+    figure = Figure(figsize=(6, 4 * len(measured)))
+    for position, ((game, tier), points) in enumerate(measured.items()):
+        axes = figure.add_subplot(len(measured), 1, position + 1)
+        for hours, exploitability, row in points:
+            axes.scatter(hours, exploitability)
+            axes.annotate(f"{row.preset} {row.run_id[:6]}", (hours, exploitability), fontsize=8)
+        axes.set(xscale="log", yscale="log", xlabel="core-hours", ylabel="exploitability (mbb/hand)")
+        axes.set_title(f"{game}, tier {tier}")
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    return True
+
+
+def compared_runs(config: Config) -> dict[tuple[str, str], list[RunRow]]:
+    """The recorded runs by game and tier, those included that could not be sent to the tracker so far."""
+    waiting = Path(config.store.root) / ".tracking"
+    if any(waiting.glob("*.jsonl")):
+        Tracker(config.tracking, waiting, lambda text: print(text, file=sys.stderr)).close()
+    return ranked(recorded_runs(config.tracking))
+
+
+def as_data(groups: dict[tuple[str, str], list[RunRow]]) -> list[dict[str, Any]]:
+    """The tables for machines."""
+    return [{"game": g, "tier": t, "runs": [asdict(row) for row in rows]} for (g, t), rows in groups.items()]
