@@ -40,7 +40,7 @@ def _without_standalone(app: typer.Typer) -> int:
     except typer.Abort:
         raise KeyboardInterrupt from None
     except Exception as error:
-        # A usage error of click, which typer may carry a copy of: known by its face.
+        # typer may bundle its own click, so recognise a usage error by its attributes, not by its class.
         if hasattr(error, "exit_code") and hasattr(error, "format_message"):
             raise UserError(f"{error.format_message()} (--help explains)") from None
         raise

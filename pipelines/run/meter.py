@@ -43,11 +43,11 @@ class Meter:
     def _sample(self) -> None:
         ended = False
         while True:
-            began = time.perf_counter()
+            started = time.perf_counter()
             self.peak_bytes = max(self.peak_bytes, _tree_bytes())
             if ended:
                 return
-            taken = time.perf_counter() - began
+            taken = time.perf_counter() - started
             ended = self._stop.wait(max(_PERIOD_SECONDS, taken / _MOST_OF_TIME))
 
 

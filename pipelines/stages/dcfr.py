@@ -54,7 +54,7 @@ def compute(config: DcfrConfig, inputs: Inputs, run: StageRun) -> Output:
         config.phase.rule(epoch + samplers[1].epoch(config.phase.iterations)),
     )
 
-    def begin(trainer: BlueprintTrainer) -> None:
+    def start_phases(trainer: BlueprintTrainer) -> None:
         if epoch > 0:
             trainer.begin_phase(rules[0], samplers[0], after_epoch=0)
         if config.phase.iterations > 0:
@@ -75,7 +75,7 @@ def compute(config: DcfrConfig, inputs: Inputs, run: StageRun) -> Output:
     initial = dict(state)
     if config.phase.iterations > 0:
         initial["counters"] = np.array([epoch, 0, epoch])
-    return train_phase(setup, config.phase, begin, run, finish, initial=initial)
+    return train_phase(setup, config.phase, start_phases, run, finish, initial=initial)
 
 
 def figures(bundle: Bundle) -> dict[str, Figure]:

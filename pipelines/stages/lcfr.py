@@ -39,7 +39,7 @@ def compute(config: LcfrConfig, inputs: Inputs, run: StageRun) -> Output:
     sampler = setup.sampler(0)
     rule = config.phase.rule(sampler.epoch(config.phase.iterations))
 
-    def begin(trainer: BlueprintTrainer) -> None:
+    def start_phases(trainer: BlueprintTrainer) -> None:
         trainer.begin_phase(rule, sampler, after_epoch=0)
 
     def finish(trained: Trained) -> Output:
@@ -47,7 +47,7 @@ def compute(config: LcfrConfig, inputs: Inputs, run: StageRun) -> Output:
         tables["trace"] = trace_table("lcfr", trained.trace)
         return Output(tables=tables, metrics=trace_metrics(trained.trace))
 
-    return train_phase(setup, config.phase, begin, run, finish)
+    return train_phase(setup, config.phase, start_phases, run, finish)
 
 
 def figures(bundle: Bundle) -> dict[str, Figure]:

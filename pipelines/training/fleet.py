@@ -98,8 +98,8 @@ class HostFleet:
         prune_below: float | None = None,
     ) -> list[Answer]:
         """See `Fleet.sweep`."""
-        news = batch is not self._batch
-        buckets = self._buckets(batch) if news else None
+        is_new = batch is not self._batch
+        buckets = self._buckets(batch) if is_new else None
         swept = [owned(batch.textures, spec.textures) for spec in self.specs]
         arguments: list[tuple[Any, ...] | None] = []
         for lines, mine in zip(self._lines, swept):
@@ -110,7 +110,7 @@ class HostFleet:
             arguments.append((seat, boards, reach[list(lines)], epoch, prune_below))
         values = self.hosts.call("sweep", arguments)
         self._batch = batch
-        self._count(news, arguments, values)
+        self._count(is_new, arguments, values)
         return self._answers(swept, values)
 
     def _answers(
@@ -150,10 +150,10 @@ class HostFleet:
         return street_buckets(self._source, batch.boards)
 
     def _count(
-        self, news: bool, arguments: Sequence[tuple[Any, ...] | None], values: Sequence[NDArray | None]
+        self, is_new: bool, arguments: Sequence[tuple[Any, ...] | None], values: Sequence[NDArray | None]
     ) -> None:
         traffic = self.traffic
-        traffic.iterations += news
+        traffic.iterations += is_new
         for given, value in zip(arguments, values):
             if given is None or value is None:
                 continue

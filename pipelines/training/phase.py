@@ -179,13 +179,14 @@ class Trained:
         return self.trainer.iteration
 
 
-Begin = Callable[[BlueprintTrainer], None]
+#: Starts this phase, and those before it, on a fresh trainer.
+StartPhases = Callable[[BlueprintTrainer], None]
 
 
 def train_phase(
     setup: Setup,
     phase: PhaseConfig,
-    begin: Begin,
+    start_phases: StartPhases,
     run: StageRun,
     finish: Callable[[Trained], Result],
     *,
@@ -195,8 +196,8 @@ def train_phase(
 
     Parameters
     ----------
-    begin
-        Begins this phase, and those before it, on a fresh trainer.
+    start_phases
+        Starts this phase, and those before it, on a fresh trainer.
     finish
         Called while the hosts are there; called again if they are lost under it.
     initial
@@ -208,7 +209,7 @@ def train_phase(
         fleet = None
         try:
             fleet = setup.open_fleet(run)
-            return finish(_train(setup, phase, begin, run, fleet, checkpoints, initial))
+            return finish(_train(setup, phase, start_phases, run, fleet, checkpoints, initial))
         except ShardsLostError:
             saved = checkpoints.newest()
             now = -1 if saved is None else saved.iteration
@@ -225,55 +226,60 @@ def train_phase(
 def _train(
     setup: Setup,
     phase: PhaseConfig,
-    begin: Begin,
+    start_phases: StartPhases,
     run: StageRun,
     fleet: HostFleet,
     checkpoints: Checkpoints,
     initial: Arrays | None,
 ) -> Trained:
+    """The loop: iterate, measure where the phase asks for it, save now and then, stop when it is good enough."""
     config = setup.config
     trainer = setup.trainer(fleet)
-    begin(trainer)
+    start_phases(trainer)
     saved = checkpoints.newest()
     trace: tuple[Measurement, ...] = ()
-    spent = 0.0
+    seconds_before = 0.0
     if saved is not None:
         trainer.restore(saved.state)
-        trace, spent = saved.trace, saved.seconds
+        trace, seconds_before = saved.trace, saved.seconds
     elif initial is not None:
         trainer.restore(initial)
-    began = time.monotonic() - spent
-    saved_at, saving = time.monotonic(), 0.0
-    first = trainer.iteration
-    run.begin(first)
+    loop_started = time.monotonic()
+    last_save, save_seconds = loop_started, 0.0
+    first_iteration = trainer.iteration
+    run.begin(first_iteration)
     marks = set(phase.marks())
     while trainer.iteration < phase.iterations:
-        measured = bool(trace) and trace[-1].iteration == trainer.iteration
-        if measured and _ended(config, trace[-1], (time.monotonic() - began) * run.cluster.num_cpus):
+        just_measured = bool(trace) and trace[-1].iteration == trainer.iteration
+        seconds = seconds_before + time.monotonic() - loop_started
+        if just_measured and _ended(config, trace[-1], seconds * run.cluster.num_cpus):
             break
         trainer.run(1)
-        due = time.monotonic() - saved_at > max(60 * config.checkpoint_minutes, saving / SAVING_SHARE)
+        time_between_saves = max(60 * config.checkpoint_minutes, save_seconds / SAVING_SHARE)
+        save_due = time.monotonic() - last_save > time_between_saves
         if trainer.iteration in marks:
             value = trainer.exploitability(setup.flops)
             trace = (*trace, Measurement(trainer.iteration, value))
-            due = True
-            pace = (trainer.iteration - first) / (time.monotonic() - began - spent)
+            save_due = True
+            pace = (trainer.iteration - first_iteration) / (time.monotonic() - loop_started)
             figures = {"exploitability": value, "iterations_per_second": pace, **fleet.traffic.figures()}
             run.log(figures, step=trainer.iteration)
-        if due:
-            begun = time.monotonic()
-            checkpoints.save(Checkpoint(trainer.state(), trace, begun - began))
-            saved_at = time.monotonic()
-            saving = saved_at - begun
+        if save_due:
+            save_started = time.monotonic()
+            seconds = seconds_before + save_started - loop_started
+            checkpoints.save(Checkpoint(trainer.state(), trace, seconds))
+            last_save = time.monotonic()
+            save_seconds = last_save - save_started
         run.progress(trainer.iteration, phase.iterations, _status(trace))
     return Trained(trainer, trace, checkpoints)
 
 
 def _ended(config: TrainingConfig, last: Measurement, core_seconds: float) -> bool:
     """Whether the phase is good enough or has cost enough."""
-    good = config.target_exploitability is not None and last.exploitability <= config.target_exploitability
-    dear = config.max_core_hours is not None and core_seconds >= 3600 * config.max_core_hours
-    return good or dear
+    target, budget = config.target_exploitability, config.max_core_hours
+    reached_target = target is not None and last.exploitability <= target
+    over_budget = budget is not None and core_seconds >= 3600 * budget
+    return reached_target or over_budget
 
 
 def _status(trace: tuple[Measurement, ...]) -> str:

@@ -234,8 +234,8 @@ class BoardSampler:
             self.textures[rows].astype(np.int16),
         )
 
-    def _generator(self, kind: int, number: int) -> np.random.Generator:
-        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(kind, number)))
+    def _generator(self, stream: int, number: int) -> np.random.Generator:
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(stream, number)))
 
     @staticmethod
     def _deal(flops: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.uint8]:

@@ -433,7 +433,7 @@ class Evaluation:
 def gain_responses(game: TrunkGame) -> tuple[Response, ...]:
     """The responses that `mean_gain` needs the values of.
 
-    Without rake the players win nothing from each other on balance, so that best responses tell all.
+    Without rake the expected values of both players cancel, so the best responses alone are enough.
     """
     return RESPONSES[-1:] if game.preflop.config.rake == 0 else (RESPONSES[0], RESPONSES[-1])
 

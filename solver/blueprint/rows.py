@@ -53,8 +53,8 @@ def rows_by_key(table: str, arrays: Mapping[str, NDArray[Any]]) -> dict[RowKey, 
     """
     found = {}
     for name, array in arrays.items():
-        kind, *numbers = name.split("/")
-        if kind == table:
+        owner, *numbers = name.split("/")
+        if owner == table:
             found[RowKey(*map(int, numbers))] = array
     return found
 

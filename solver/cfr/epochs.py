@@ -39,10 +39,10 @@ class EpochClock:
 
     def weights(self, epoch: int) -> DiscountWeights:
         """Factors of one epoch."""
-        begun = [phase for phase in self.phases if phase[0] <= epoch]
-        if not begun:
+        started = [phase for phase in self.phases if phase[0] <= epoch]
+        if not started:
             raise ValueError(f"epoch {epoch}: no phase has begun by then")
-        first, schedule = begun[-1]
+        first, schedule = started[-1]
         return schedule.weights(epoch, average_start=first)
 
     def factors(self, epoch: int) -> NDArray[np.float64]:

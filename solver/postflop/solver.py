@@ -212,13 +212,13 @@ class PostflopSolver:
         """Run up to iteration `until`, in blocks short enough to notice a limit."""
         block = 1
         while self.iteration < until:
-            began = time.perf_counter()
+            block_started = time.perf_counter()
             count = min(block, until - self.iteration)
             self.engine.run(count)
             now = time.perf_counter()
-            each = max((now - began) / count, 1e-6)
+            seconds_each = max((now - block_started) / count, 1e-6)
             left = 0.25 if limit is None else min(0.25, limit - (now - start))
-            block = max(1, int(left / each))
+            block = max(1, int(left / seconds_each))
             if (limit is not None and now - start >= limit) or (should_stop is not None and should_stop()):
                 return
 
