@@ -19,7 +19,8 @@ from abstractions.cards import (
     format_combo,
     live_combos,
 )
-from artifacts.blueprint.bundle import STREET_NAMES, BlueprintBundle
+from artifacts.blueprint.bundle import BlueprintBundle
+from solver.betting.lines import history_key, postflop_history, split_street
 
 Floats = NDArray[np.float64]
 
@@ -102,11 +103,9 @@ def line_plays(bundle: BlueprintBundle, lines: Iterable[str], board: NDArray[np.
             yield LinePlay(line, decision.player, rows.actions, CLASS_NAMES, by_class, rows.raw_probability)
             continue
         # One view of a street holds all its decisions, and lines come street by street.
-        root = line[: line.rindex("/") + 1]
+        root = split_street(line)[0]
         if root not in views:
             views = {root: bundle.per_history_strategy_view(board, root, clean=False)}
-        suffix = (
-            f"|{format_cards(np.sort(board))}|{STREET_NAMES[decision.street][0]}|{line.partition('/')[2]}"
-        )
+        suffix = history_key(format_cards(np.sort(board)), decision.street, postflop_history(line))
         shares = np.array([views[root][hole + suffix] for hole in holes])
         yield LinePlay(line, decision.player, decision.actions, names, reach[live], shares)

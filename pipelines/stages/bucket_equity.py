@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.bucket_equity import bucket_equity, bucket_scores
-from abstractions.buckets import STREETS, BoardRows
+from abstractions.buckets import BoardRows
+from abstractions.streets import BOARD_STREETS
 from artifacts.bundle import Bundle
 from pipelines.run.engine import Inputs, Output, StageRun
 from pipelines.stages.buckets import bucket_counts, table_rows
@@ -57,7 +58,7 @@ def compute(config: BucketEquityConfig, inputs: Inputs, run: StageRun) -> Output
     orders = all_river_orders(run)
     tables: dict[str, dict[str, NDArray]] = {}
     metrics: dict[str, float] = {}
-    for num_cards, name in STREETS.items():
+    for num_cards, name in BOARD_STREETS.items():
         rows = table_rows(inputs["buckets"], num_cards, textures)
         buckets = bucket_counts(inputs["buckets"], num_cards)
         table = inputs["buckets"][f"buckets_{name}"]["bucket"]
@@ -103,7 +104,7 @@ def figures(bundle: Bundle) -> dict[str, Figure]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(15, 4.8))
-    for position, name in enumerate(STREETS.values()):
+    for position, name in enumerate(BOARD_STREETS.values()):
         axes = figure.add_subplot(1, 3, position + 1)
         table = bundle[f"equity_{name}"]
         buckets = int(table["bucket"].max()) + 1

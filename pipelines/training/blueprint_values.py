@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from omegaconf import OmegaConf
 
-from artifacts.blueprint.bundle import PREFIX, BlueprintBundle
+from artifacts.blueprint.bundle import BlueprintBundle
 from pipelines.stages.export_tables import decision_actions
 from pipelines.training.phase import game_from_config, read_game
-from solver.betting.game import FLOP, STREETS, GameConfig
+from solver.betting.game import GameConfig
+from solver.betting.lines import FLOP, STREETS
 from solver.blueprint.boards import SourceBuckets
 from solver.blueprint.evaluation import Blueprint
 from solver.blueprint.plan import LanePlan
@@ -30,7 +31,7 @@ def exported_blueprint(bundle: BlueprintBundle) -> Blueprint:
     preflop = game.uniform()
     tree = game.preflop.tree
     for line in bundle.lines("preflop"):
-        node = tree.node_at(line.removeprefix(PREFIX))
+        node = tree.node_at(line)
         preflop[tree.children_of(node)] = bundle.preflop(line).raw_probability.T
     pots = pot_types(game, _config(bundle)["training"]["pot_types"])
     rows = [bundle[f"postflop_{name}"]["probability"] for name in STREETS[FLOP:]]

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from abstractions.buckets import STREETS
 from abstractions.isomorphism import canonical_boards
+from abstractions.streets import BOARD_STREETS
 from abstractions.textures import Textures, medoid_boards
 from artifacts.bundle import Bundle
 from pipelines.run.engine import NO_EFFECT, Inputs, StageRun
@@ -130,7 +130,7 @@ def read_game(game: GameConfig, preflop_equity: Bundle) -> TrunkGame:
 
 def all_bucket_counts(buckets: Bundle) -> tuple[int, int, int]:
     """Buckets of flop, turn and river (of one texture, where buckets belong to textures)."""
-    flop, turn, river = (bucket_counts(buckets, cards) for cards in STREETS)
+    flop, turn, river = (bucket_counts(buckets, cards) for cards in BOARD_STREETS)
     return flop, turn, river
 
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from abstractions.cards import CLASS_OF_COMBO, COMBO_CARDS, NUM_COMBOS, check_board, format_cards, live_combos
 from abstractions.isomorphism import board_index
-from solver.betting.game import FLOP, PREFLOP
-from solver.betting.public_tree import PREFLOP_PREFIX, NodeKind
+from solver.betting.lines import FLOP, PREFLOP, without_prefix
+from solver.betting.public_tree import NodeKind
 from solver.betting.rules import Action
 from solver.blueprint.boards import NUM_LIVE, board_hands
 from solver.blueprint.evaluation import Blueprint
@@ -209,7 +209,7 @@ class BlueprintQueries:
 
     def _walk(self, line: str) -> _Place:
         game = self.blueprint.game
-        preflop, slash, _ = line.removeprefix(PREFLOP_PREFIX).partition("/")
+        preflop, slash, _ = without_prefix(line).partition("/")
         first = game.tree.node_at(preflop + slash)
         if not slash:
             return _Place(first)
