@@ -45,7 +45,6 @@ from abstractions.textures import Textures, medoid_boards
 
 FEATURES = ("ehs", "emd")
 SCOPES = ("global", "texture")
-STREETS = {3: "flop", 4: "turn", 5: "river"}
 
 
 @dataclass(frozen=True)

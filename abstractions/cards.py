@@ -12,13 +12,15 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from abstractions.streets import PUBLIC_CARDS
+
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"
 NUM_CARDS = 52
 NUM_COMBOS = 1326
 NUM_CLASSES = 169
 
-_BOARD_SIZES = (0, 3, 4, 5)
+
 #: More numbers than there are cards, for hands in which some stand for no card.
 _CODES = 64
 
@@ -103,7 +105,7 @@ def parse_board(text: str) -> NDArray[np.uint8]:
     [43, 38, 2]
     """
     board = parse_cards(text)
-    if board.size not in _BOARD_SIZES:
+    if board.size not in PUBLIC_CARDS:
         raise ValueError(f"board {text.strip()!r} has {board.size} cards: expected 0, 3, 4 or 5")
     return board
 
@@ -111,7 +113,7 @@ def parse_board(text: str) -> NDArray[np.uint8]:
 def check_board(board: NDArray) -> NDArray[np.uint8]:
     """Board array as uint8, refused unless it holds 0, 3, 4 or 5 different cards."""
     cards = np.asarray(board)
-    if cards.ndim != 1 or cards.size not in _BOARD_SIZES:
+    if cards.ndim != 1 or cards.size not in PUBLIC_CARDS:
         raise ValueError(f"board of shape {cards.shape}: expected 0, 3, 4 or 5 cards")
     if cards.size and (cards.min() < 0 or cards.max() >= NUM_CARDS):
         raise ValueError(f"board {cards.tolist()}: cards are numbers from 0 to 51")

@@ -13,11 +13,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from abstractions.streets import BOARD_STREETS
 from artifacts.errors import BundleError
 from artifacts.format.arrow_file import ArrowFile, Column, write_arrow
 from artifacts.format.manifest import MANIFEST, FileEntry, Manifest, read_manifest, sha256_of
 
-STREETS = {3: "flop", 4: "turn", 5: "river"}
 Verify = Literal["first", "always", "never"]
 #: Larger files are hashed when they are first read rather than when the bundle is opened.
 HASH_AT_OPEN_BYTES = 2 << 20
@@ -77,11 +77,11 @@ class Bundle:
 
     def bucket_table(self, num_cards: int) -> NDArray[np.uint16]:
         """Bucket of every combo by row of a street's table, for `abstractions.buckets.bucket_of`."""
-        return self[f"buckets_{STREETS[num_cards]}"]["bucket"]
+        return self[f"buckets_{BOARD_STREETS[num_cards]}"]["bucket"]
 
     def bucket_rows(self, num_cards: int) -> NDArray[np.int64] | None:
         """Keys of those rows; None if there is a row for every canonical board."""
-        table = self[f"buckets_{STREETS[num_cards]}"]
+        table = self[f"buckets_{BOARD_STREETS[num_cards]}"]
         return table["row_key"] if "row_key" in table.names else None
 
     def flop_textures(self) -> NDArray[np.int16] | None:

@@ -1,16 +1,16 @@
 """Off-path combos after the flop: by combo, aware of the board and of the street.
 
 Rows are keyed ``<hole>|<board>|<street>|<history>``, such as ``KcAh|2d5s7cKhAs|r|xb50``. A combo's reach at a
-decision is its range weight times the probabilities of the hero's own actions on the way, split into those
-of this street and those before it. Only what happened on this street makes a combo fold: a new card is a new
-decision, so a combo that hardly ever got to this street keeps its strategy and is annotated `rarely_reached`.
+decision is its range weight times the probabilities of the hero's own actions on the way. The actions of this
+street and those before it are kept apart, because only this street's can make a combo fold: a new card is a new
+decision. A combo that hardly ever got to this street keeps its strategy and is annotated `rarely_reached`.
 
 Two things that keys do not say are settled here:
 
 - Which entry of a row is the all-in. Where some history of the table goes on with ``A``, it is the last
-  entry, and never counts as a bet or raise. Elsewhere every entry behind check or call is a size.
-- In which order turn and river fell. A river row is reached over either; its reach up to the river is the
-  mean over the turn boards that the table holds.
+  entry, and never counts as a bet or raise. Elsewhere every entry after check or call is a bet or raise.
+- In which order turn and river were dealt. A river row can come from either turn; its reach up to the river
+  is the mean over the turn boards that the table holds.
 """
 
 from __future__ import annotations
@@ -263,9 +263,9 @@ def _weights(hero_range: Range | None) -> Floats:
 
 @dataclass(frozen=True)
 class _Shares:
-    """Rows as arrays: probability and availability of each kind of action, ``[kind, row]``."""
+    """Rows as arrays ``[group, row]``: probability of each group of actions, and whether it is on offer."""
 
-    mass: Floats
+    probability: Floats
     offered: Bools
 
 
@@ -277,22 +277,32 @@ def _shares(rows: Sequence[Sequence[float]], facing: Bools, all_in: Bools) -> _S
     can_call = facing & (sizes > 1)
     all_in = all_in & (sizes > 1 + facing)
     ends = starts + sizes - 1
-    mass = np.zeros((5, len(rows)))
-    mass[CHECK] = np.where(facing, 0.0, values[starts])
-    mass[FOLD] = np.where(facing, values[starts], 0.0)
-    mass[CALL, can_call] = values[starts[can_call] + 1]
-    mass[ALL_IN, all_in] = values[ends[all_in]]
+    probability = np.zeros((5, len(rows)))
+    probability[CHECK] = np.where(facing, 0.0, values[starts])
+    probability[FOLD] = np.where(facing, values[starts], 0.0)
+    probability[CALL, can_call] = values[starts[can_call] + 1]
+    probability[ALL_IN, all_in] = values[ends[all_in]]
     values[starts] = 0.0
     values[starts[can_call] + 1] = 0.0
     values[ends[all_in]] = 0.0
-    mass[RAISE] = np.add.reduceat(values, starts)
+    probability[RAISE] = np.add.reduceat(values, starts)
     offered = np.stack([~facing, can_call, sizes > 1 + facing + all_in, all_in, facing])
-    return _Shares(mass, offered)
+    return _Shares(probability, offered)
 
 
 @dataclass(frozen=True)
 class _Arrival:
-    """How each row is got to: reach before its street and on it, the first block, and whether it is known."""
+    """How each row is reached.
+
+    Attributes
+    ----------
+    to_street, within
+        Probability of the hero's own actions before the row's street, and on it.
+    block
+        Reason of the first decision on the street that takes the combo off the line.
+    known
+        Whether the table holds every row on the way.
+    """
 
     to_street: Floats
     within: Floats
@@ -305,20 +315,20 @@ def _walk(table: HistoryTable, node: NDArray[np.intp], combo: NDArray[np.intp], 
 
     Rows are sorted by node and combo, so that a combo's row at an earlier node is found by bisection.
     """
-    spots = [entry.spot for entry in table.nodes]
-    depth = np.array([spot.depth for spot in spots])
-    kind = np.array([spot.kind for spot in spots])
-    against_check = np.array([spot.against_check for spot in spots])
-    against_call = np.array([spot.against_call for spot in spots])
-    ends = np.array([spot.ends for spot in spots])
-    crosses = np.array([spot.back > 0 for spot in spots])
+    facts = [entry.facts for entry in table.nodes]
+    own_decisions = np.array([fact.own_decisions for fact in facts])
+    last_group = np.array([fact.last_group for fact in facts])
+    against_check = np.array([fact.against_check for fact in facts])
+    against_call = np.array([fact.against_call for fact in facts])
+    street_ended = np.array([fact.street_ended for fact in facts])
+    from_earlier_street = np.array([fact.streets_ago > 0 for fact in facts])
     code = node * NUM_COMBOS + combo
-    first_row = np.searchsorted(node, np.arange(len(spots) + 1))
+    first_row = np.searchsorted(node, np.arange(len(facts) + 1))
     count = len(node)
-    start = depth[node] == 0
+    start = own_decisions[node] == 0
     to_street, within, block, known = np.ones(count), np.ones(count), np.zeros(count, np.int8), start
-    for level in range(1, int(depth.max(initial=0)) + 1):
-        edges = [(n, p) for n in np.flatnonzero(depth == level).tolist() for p in table.parents(n)]
+    for level in range(1, int(own_decisions.max(initial=0)) + 1):
+        edges = [(n, p) for n in np.flatnonzero(own_decisions == level).tolist() for p in table.parents(n)]
         if not edges:
             continue
         child_node, parent_node = np.array(edges).T
@@ -328,20 +338,20 @@ def _walk(table: HistoryTable, node: NDArray[np.intp], combo: NDArray[np.intp], 
         wanted = parent_node[edge] * NUM_COMBOS + combo[row]
         parent = np.minimum(np.searchsorted(code, wanted), count - 1)
         here = node[row]
-        found = (code[parent] == wanted) & shares.offered[kind[here], parent] & known[parent]
+        found = (code[parent] == wanted) & shares.offered[last_group[here], parent] & known[parent]
         row, parent, here = row[found], parent[found], here[found]
-        played = shares.mass[kind[here], parent]
+        played = shares.probability[last_group[here], parent]
         blocked = dominant_blocks(
-            shares.mass[FOLD, parent],
-            shares.mass[ALL_IN, parent],
-            shares.mass[CHECK, parent],
-            shares.mass[CALL, parent],
+            shares.probability[FOLD, parent],
+            shares.probability[ALL_IN, parent],
+            shares.probability[CHECK, parent],
+            shares.probability[CALL, parent],
             against_check=against_check[here],
             against_call=against_call[here],
         )
-        played = np.where(ends[here] & (blocked != ON_PATH), 0.0, played)
+        played = np.where(street_ended[here] & (blocked != ON_PATH), 0.0, played)
         known[row] = True
-        same = ~crosses[here]
+        same = ~from_earlier_street[here]
         within[row[same]] = within[parent[same]] * played[same]
         to_street[row[same]] = to_street[parent[same]]
         block[row[same]] = np.where(block[parent] != ON_PATH, block[parent], blocked)[same]
@@ -359,7 +369,7 @@ def _reasons(table: HistoryTable, weights: Floats, rule: str) -> list[int]:
     order = np.lexsort((table.combo, table.node))
     node = np.array(table.node)[order]
     combo = np.array(table.combo)[order]
-    facing = np.array([entry.spot.facing_bet for entry in table.nodes])[node]
+    facing = np.array([entry.facts.facing_bet for entry in table.nodes])[node]
     all_in = np.array([entry.history in table.all_in_after for entry in table.nodes])[node]
     shares = _shares([table.rows[i] for i in order], facing, all_in)
     arrival = _walk(table, node, combo, shares)

@@ -1,13 +1,12 @@
 """Off-path hands before the flop: which rows of a strategy table belong to hands that never get there.
 
-A line such as ``||p|b200r400r1000`` is walked once for all hands: the player to act at its end multiplies the
-probabilities of its own actions on the way, a bet or raise of any size counting for every size. Marks always
+A hand's reach at a line such as ``||p|b200r400r1000`` is the product of the probabilities that the player to
+act there gives to its own actions on the way. Bets and raises of all sizes count as one action. Marks always
 come from the table as solved, and the table is never changed.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -33,6 +32,7 @@ from artifacts.offpath.marks import (
     low_reach,
     rule_reasons,
 )
+from solver.betting.lines import PREFLOP_PREFIX, Letter, format_line, tokens, with_prefix
 
 __all__ = [
     "REASON_ALL_IN",
@@ -53,9 +53,10 @@ Row = Mapping[str, float]
 ByLine = Mapping[str, Mapping[str, Row]]
 Table = dict[str, dict[str, dict[str, float]]]
 
-PREFIX = "||p|"
-_TOKEN = re.compile(r"c|[br]\d+|A")
+#: Tokens behind which nobody acts before the flop, with two seats.
+_ENDING = {Letter.FOLD, Letter.CHECK, Letter.DEAL}
 _RAISES = ("open_", "raise_")
+_GROUPS = ("fold", "check", "call", "all_in", "raises")
 
 
 def mark_off_path(
@@ -166,10 +167,13 @@ def strategy_table(
     check_reach_rule(reach_rule)
     table: Table = {}
     for key, row in average_strategy.items():
-        hand, prefix, tokens = key.partition(PREFIX)
+        hand, prefix, line = key.partition(PREFLOP_PREFIX)
         if not hand or not prefix:
-            raise ValueError(f"infoset {key!r}: expected <hand>{PREFIX}<tokens>, such as 'AKs{PREFIX}b300'")
-        table.setdefault(PREFIX + tokens, {})[hand] = dict(row)
+            example = with_prefix("b300")
+            raise ValueError(
+                f"infoset {key!r}: expected <hand>{PREFLOP_PREFIX}<tokens>, such as 'AKs{example}'"
+            )
+        table.setdefault(prefix + line, {})[hand] = dict(row)
     return clean_off_path(table, reach_rule=reach_rule) if clean else table
 
 
@@ -181,7 +185,17 @@ def _folded(row: Row) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class _Decision:
-    """A row by hand as arrays: the probability of each kind of action, and what is on offer at all."""
+    """A decision as arrays by hand.
+
+    Attributes
+    ----------
+    fold, check, call, all_in, raises
+        Probability of each group of actions.
+    offered
+        Groups that any hand is offered.
+    known
+        Whether the hand has a row.
+    """
 
     fold: Floats
     check: Floats
@@ -193,18 +207,28 @@ class _Decision:
 
     def played(self, token: str) -> Floats | None:
         """Probability that a hand takes the action of a token, ``None`` if nobody is offered it."""
-        if token == "A":
-            kind = "all_in"
-        elif token == "c":
-            kind = "call" if "call" in self.offered else "check"
+        if token == Letter.ALLIN:
+            group = "all_in"
+        elif token == Letter.CALL:
+            group = "call" if "call" in self.offered else "check"
         else:
-            kind = "raises"
-        return getattr(self, kind) if kind in self.offered else None
+            group = "raises"
+        return getattr(self, group) if group in self.offered else None
 
 
 @dataclass(frozen=True)
 class _Arrival:
-    """How hands get to a line: reach, the reason of the first block, and whether the walk was complete."""
+    """How hands get to a line.
+
+    Attributes
+    ----------
+    reach
+        Probability of the player's own actions on the way.
+    block
+        Reason of the first decision that takes the hand off the line.
+    known
+        Whether the table holds every row on the way.
+    """
 
     reach: Floats
     block: Codes
@@ -230,8 +254,8 @@ class _Walk:
     def reasons(self, line: str, rule: str, *, compared: Iterable[str], required: Iterable[str]) -> list[int]:
         """Code of the reason of every hand.
 
-        Reach is taken relative to the `compared` hands; one `required` hand that cannot be walked and
-        nothing is marked.
+        Reach is compared with that of the `compared` hands. Nothing is marked if the way of a `required`
+        hand is not known.
         """
         arrival = self._arrival(line)
         if not arrival.known[self._positions(required)].all():
@@ -250,22 +274,22 @@ class _Walk:
         return self._arrivals[line]
 
     def _walk(self, line: str) -> _Arrival:
-        """Arrival at a line from the player's previous decision, two tokens up: the seats alternate."""
+        """Arrival at a line, from the player's previous decision: two tokens up, as the seats take turns."""
         count = len(self.hands)
-        tokens = _TOKEN.findall(line, len(PREFIX))
-        if PREFIX + "".join(tokens) != line:
+        taken = _preflop_tokens(line)
+        if taken is None:
             return self._unknown()
-        if len(tokens) < 2:
+        if len(taken) < 2:
             return _Arrival(np.ones(count), np.zeros(count, np.int8), np.ones(count, np.bool_))
-        before, token = PREFIX + "".join(tokens[:-2]), tokens[-2]
+        before, token = with_prefix(format_line([taken[:-2]])), taken[-2]
         decision = self._decision(before)
         played = None if decision is None else decision.played(token)
         if decision is None or played is None:
             return self._unknown()
         arrival = self._arrival(before)
-        # Every call but the limp ends the betting, so a line that goes on contradicts it too.
-        closing = token == "c" and len(tokens) > 2
-        against = token != "c" or closing
+        # Every call but the limp ends the betting. If the line goes on all the same, it contradicts the call.
+        closing = token == Letter.CALL and len(taken) > 2
+        against = token != Letter.CALL or closing
         block = dominant_blocks(
             decision.fold,
             decision.all_in,
@@ -274,7 +298,7 @@ class _Walk:
             against_check=against,
             against_call=against,
         )
-        if closing or token == "A":
+        if closing or token == Letter.ALLIN:
             played = np.where(block != ON_PATH, 0.0, played)
         return _Arrival(
             arrival.reach * played,
@@ -308,9 +332,17 @@ class _Walk:
         known[at] = True
         shares = np.zeros((len(self.hands), len(labels)))
         shares[at] = flat.reshape(len(rows), len(labels))
-        kinds = np.array(["raises" if label.startswith(_RAISES) else label for label in labels])
-        masses = {
-            kind: shares[:, kinds == kind].sum(axis=1)
-            for kind in ("fold", "check", "call", "all_in", "raises")
-        }
-        return _Decision(**masses, offered=frozenset(kinds.tolist()), known=known)
+        groups = np.array(["raises" if label.startswith(_RAISES) else label for label in labels])
+        probabilities = {group: shares[:, groups == group].sum(axis=1) for group in _GROUPS}
+        return _Decision(**probabilities, offered=frozenset(groups.tolist()), known=known)
+
+
+def _preflop_tokens(line: str) -> list[str] | None:
+    """Tokens of a preflop key, ``None`` if it is none or holds a token that ends the betting."""
+    if not line.startswith(PREFLOP_PREFIX):
+        return None
+    try:
+        found = tokens(line)
+    except ValueError:
+        return None
+    return None if _ENDING.intersection(found) else found

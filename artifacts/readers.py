@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstractions.buckets import STREETS, BoardRows, covered_rows
+from abstractions.buckets import BoardRows, covered_rows
+from abstractions.streets import BOARD_STREETS
 from abstractions.textures import Textures
 from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.bundle import Bundle
@@ -39,7 +40,7 @@ def read_textures(bundle: Bundle) -> Textures:
 
 def read_bucket_counts(bundle: Bundle) -> tuple[int, int, int]:
     """Of stage `buckets`: how many flop, turn and river have (of one texture, where buckets belong to textures)."""
-    flop, turn, river = (int(bundle.config[name]) for name in STREETS.values())
+    flop, turn, river = (int(bundle.config[name]) for name in BOARD_STREETS.values())
     return flop, turn, river
 
 

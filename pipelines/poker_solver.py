@@ -17,6 +17,7 @@ from pipelines.commands.comparisons import compare, diff
 from pipelines.commands.options import Json, read_json, user_input, writable
 from pipelines.run.command import run_app
 from pipelines.run.progress import plain_console, size
+from solver.betting.lines import PLAYERS
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -218,7 +219,7 @@ def _print_result(result: dict[str, Any]) -> None:
     )
     memory = size(result["memory_bytes"])
     print(f"{result['iterations']} iterations, {result['seconds']:.2f} s, {memory} of tables")
-    for player in ("oop", "ip"):
+    for player in PLAYERS:
         print(f"{player:4} EV {result['ev'][player]:.3f}, equity {result['equity'][player]:.2%}")
     actions = ", ".join(
         f"{action} {share:.1%}" for action, share in zip(root["actions"], root["frequencies"])

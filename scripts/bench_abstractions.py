@@ -28,13 +28,14 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from abstractions.streets import BOARD_STREETS
+
 PRESETS = {
     "fast": {"textures": 50, "buckets": 500, "sample": 200_000},
     "standard": {"textures": 200, "buckets": 2000, "sample": 400_000},
     "accurate": {"textures": 500, "buckets": 5000, "sample": 800_000},
 }
 CHUNKS = {3: 32, 4: 256, 5: 512}
-STREETS = {3: "flop", 4: "turn", 5: "river"}
 
 
 class Clock:
@@ -111,7 +112,7 @@ def bucket_street(
         sample_points,
     )
 
-    street = STREETS[num_cards]
+    street = BOARD_STREETS[num_cards]
     rows, metric = board_rows(num_cards), feature_metric(tables.kind, num_cards)
     # Potentials are dear and small: they are kept. Histograms and opponent clusters are computed again.
     keep = tables.kind == "ehs" and num_cards < 5
@@ -177,7 +178,7 @@ def run_chain(
     else:
         tables = FeatureTables("ehs", orders=orders)
     moments = {}
-    for num_cards, street in STREETS.items():
+    for num_cards, street in BOARD_STREETS.items():
         table, moments[street] = bucket_street(pool, clock, tables, num_cards, preset, workers)
         buckets = moments[street].shape[1]
         weights = canonical_boards(num_cards).weights

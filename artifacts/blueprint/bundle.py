@@ -27,9 +27,10 @@ from abstractions.cards import (
     parse_board,
     parse_combo,
 )
-from artifacts.blueprint.betting_lines import PREFIX, STREET_NAMES, BettingLines, Decision, Walk
+from artifacts.blueprint.betting_lines import BettingLines, Decision, Walk
 from artifacts.bundle import Bundle, Verify, open_bundle
 from artifacts.errors import BundleError
+from solver.betting.lines import STREETS, history_key, parse_seat, postflop_history
 from solver.blueprint.rows import texture_row
 from solver.strategy import by_class, by_combo, reach
 
@@ -38,23 +39,12 @@ if TYPE_CHECKING:
     from solver.blueprint.continuation import Continuations
     from solver.blueprint.strategy import Blueprint
 
-__all__ = [
-    "PREFIX",
-    "SEATS",
-    "STREET_NAMES",
-    "BlueprintBundle",
-    "Decision",
-    "PreflopRows",
-    "open_blueprint",
-]
+__all__ = ["BlueprintBundle", "Decision", "PreflopRows", "open_blueprint"]
 
 Floats = NDArray[np.float64]
 Table = dict[str, dict[str, dict[str, float]]]
 Player = int | str
 BoardLike = str | NDArray | list[int] | tuple[int, ...]
-
-SEATS = ("sb", "bb")
-_STREET_LETTERS = " ftr"
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +136,8 @@ class BlueprintBundle(Bundle):
         if clean:
             view = self._cleaned(view, walk, cards, (decision.player,))
         hole = format_cards(COMBO_CARDS[parse_combo(hand)])
-        key = f"{hole}|{_sorted_text(cards)}|{_STREET_LETTERS[decision.street]}|{_history(decision.line)}"
+        history = postflop_history(decision.line)
+        key = history_key(_sorted_text(cards), decision.street, history, hole=hole)
         if key not in view:
             raise ValueError(f"hand {hand!r} shares a card with board {format_cards(cards)}")
         return dict(zip(decision.actions, view[key]))
@@ -166,7 +157,7 @@ class BlueprintBundle(Bundle):
         Array of the 169 classes without a board, of the 1,326 combos with one (0 for those it blocks).
         """
         walk = self._tree.walk(line)
-        seat = self.decision(line).player if player is None else _seat(player)
+        seat = self.decision(line).player if player is None else parse_seat(player)
         cards = self._cards(board, walk, line)
         weights = reach(self, line, cards, seat)
         return weights if len(cards) else by_class(weights)
@@ -245,7 +236,7 @@ class BlueprintBundle(Bundle):
         """
         walk = self._tree.walk(line)
         cards = self._cards(board, walk, line)
-        seat = self.decision(line).player if player is None else _seat(player)
+        seat = self.decision(line).player if player is None else parse_seat(player)
         if ranges is None:
             ranges = (self.range(line, 0, cards), self.range(line, 1, cards))
         if isinstance(bias, str):
@@ -357,7 +348,7 @@ class BlueprintBundle(Bundle):
 
     def postflop_probabilities(self, street: int) -> NDArray[np.float32]:
         """The strategy of a street (0 flop .. 2 river) as trained, ``[row, bucket]``."""
-        return self[f"postflop_{STREET_NAMES[street + 1]}"]["probability"]
+        return self[f"postflop_{STREETS[street + 1]}"]["probability"]
 
     @cached_property
     def num_textures(self) -> int:
@@ -381,7 +372,7 @@ class BlueprintBundle(Bundle):
             buckets, shares = self._shares(decision, cards)
             live = np.flatnonzero(live_combos(board))
             rows = shares[:, buckets[live]].T.astype(np.float64).tolist()
-            suffix = f"|{_sorted_text(board)}|{_STREET_LETTERS[decision.street]}|{_history(decision.line)}"
+            suffix = history_key(_sorted_text(board), decision.street, postflop_history(decision.line))
             view.update(zip([names[combo] + suffix for combo in live.tolist()], rows))
         return view
 
@@ -413,19 +404,6 @@ def open_blueprint(path: str | Path, *, verify: Verify = "first") -> BlueprintBu
     if not isinstance(bundle, BlueprintBundle):
         raise BundleError(f"{path}: a bundle of stage {bundle.manifest.stage}; expected one of stage export")
     return bundle
-
-
-def _seat(player: Player) -> int:
-    if player in (0, 1):
-        return int(player)
-    if player in SEATS:
-        return SEATS.index(str(player))
-    raise ValueError(f"player {player!r}: accepted are 0 or sb (acts first before the flop), 1 or bb")
-
-
-def _history(line: str) -> str:
-    """The part of a line that comes after the flop."""
-    return line.partition("/")[2]
 
 
 def _sorted_text(cards: NDArray[np.uint8]) -> str:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from artifacts.blueprint.bundle import PREFIX, SEATS, STREET_NAMES, BlueprintBundle
+from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.blueprint.line_reach import LinePlay, line_plays
 from artifacts.errors import BundleError
+from solver.betting.lines import HEADS_UP_SEATS, STREETS, without_prefix
 
 
 @dataclass(frozen=True)
@@ -82,14 +83,14 @@ def bundle_difference(
         If the two do not offer the same actions at the same lines: they are of different games.
     """
     cards = np.empty(0, dtype=np.uint8) if board is None else board
-    street = STREET_NAMES[max(len(cards) - 2, 0)]
+    street = STREETS[max(len(cards) - 2, 0)]
     lines = first.lines(street)
     if lines != second.lines(street):
         raise BundleError(
             f"{first.path} and {second.path} are of different games: their {street} lines differ"
         )
-    start = prefix.removeprefix(PREFIX)
-    chosen = [line for line in lines if line.removeprefix(PREFIX).startswith(start)]
+    start = without_prefix(prefix)
+    chosen = [line for line in lines if without_prefix(line).startswith(start)]
     if not chosen:
         raise ValueError(f"prefix {prefix!r}: no {street} line begins with it")
     found = [
@@ -122,4 +123,4 @@ def _line_difference(line: str, one: LinePlay, two: LinePlay) -> LineDifference:
         if weighted[index] > 0
     )
     mean = float(weighted.sum()) / total if total > 0 else 0.0
-    return LineDifference(line, SEATS[one.player], total, mean, hands)
+    return LineDifference(line, HEADS_UP_SEATS[one.player], total, mean, hands)

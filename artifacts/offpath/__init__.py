@@ -1,1 +1,1 @@
-"""Which hands never get to a line, and the table that they are read from."""
+"""Which hands never get to a line, and the table that says so."""

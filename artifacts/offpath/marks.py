@@ -1,10 +1,10 @@
 """Why a hand is not in range on a line: the reasons, their order, and the two rules that find them.
 
-A strategy holds a row for every hand at every decision, also where the hand never gets. A hand is off-path
-at a decision when one of its player's own earlier decisions on the line took it elsewhere at least 99 % of
-the time (the dominance rule), or when it gets there less than 0.5 % as often as the hand that gets there most
-(the reach rule). A hand that makes up a good part of those that get there is in range whatever it did before:
-on a line that everybody avoids, all hands are dominated and some of them are the range.
+A strategy holds a row for every hand at every decision, also for hands that never get there. Two rules say
+which hands are off-path at a decision. The dominance rule: one of the player's own earlier decisions on the
+line took the hand elsewhere at least 99 % of the time. The reach rule: the hand gets there less than 0.5 % as
+often as the hand that gets there most. A hand that gets there more than 5 % as often as that one is in range
+whatever it did before: on a line that everybody avoids every hand is dominated, and yet some are the range.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ REASON_CHECKED_CLOSED = "checked_closed"
 REASON_CALLED_CLOSED = "called_closed"
 REASON_LOW_REACH_SAME_STREET = "low_reach_same_street"
 REASON_RARELY_REACHED = "rarely_reached"
-#: Older name of the same reason, also importable as it is written in tables.
+#: Two older names of the same reason.
 REASON_LOW_REACH = low_reach = REASON_LOW_REACH_SAME_STREET
 
 #: Reasons by code: 0 is on-path, then the order in which they outrank each other.
@@ -81,10 +81,15 @@ def dominant_blocks(
     against_check: bool | Bools,
     against_call: bool | Bools,
 ) -> Codes:
-    """Reason by hand for which one decision of its own takes it off the line, 0 where none does.
+    """Code of the reason why one decision takes a hand off the line, by hand; 0 where it does not.
 
-    A check or a call blocks only where the line continues against it. A hand that checks every time is
-    still there for the check-raise.
+    Parameters
+    ----------
+    fold, all_in, check, call
+        Probability of each action at the decision, by hand.
+    against_check, against_call
+        Whether a hand that checks, or calls, leaves the line. A hand that checks every time is still there
+        for the check-raise.
     """
     codes = np.zeros(len(fold), dtype=np.int8)
     codes[(call >= DOMINANT) & against_call] = CALLED_CLOSED
@@ -95,10 +100,10 @@ def dominant_blocks(
 
 
 def rule_reasons(block: Codes, reach: Floats, reference: float | Floats, rule: str) -> Codes:
-    """Reason by hand from both rules; a dominant block outranks low reach.
+    """Code of the reason by hand from both rules; a dominant action outranks low reach.
 
-    `reference` is the node's maximum or total reach, as the rule says. A hand of no reach at all is always
-    low, also where nobody has any.
+    `reference` is the maximum or the total reach at the decision, as the rule says. A hand without reach is
+    low even where no hand has any.
     """
     low = (reach < REACH_FRACTION * reference) | (reach <= 0)
     codes = np.where(block != ON_PATH, block, np.where(low, LOW_REACH, ON_PATH)).astype(np.int8)

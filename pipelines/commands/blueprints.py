@@ -11,7 +11,6 @@ import typer
 
 from pipelines.commands.options import (
     DEFAULT_STORE,
-    PREFIX,
     Board,
     Json,
     Seat,
@@ -24,6 +23,7 @@ from pipelines.commands.options import (
 )
 from pipelines.run.errors import UserError
 from pipelines.run.progress import plain_console
+from solver.betting.lines import HEADS_UP_SEATS, PUBLIC_CARDS, STREETS, without_prefix
 
 if TYPE_CHECKING:
     from artifacts.blueprint.bundle import BlueprintBundle
@@ -32,10 +32,7 @@ if TYPE_CHECKING:
 class Street(StrEnum):
     """Streets by name."""
 
-    PREFLOP = "preflop"
-    FLOP = "flop"
-    TURN = "turn"
-    RIVER = "river"
+    PREFLOP, FLOP, TURN, RIVER = STREETS
 
 
 BundleAndLine = Annotated[
@@ -73,7 +70,7 @@ def chart(
         rows = bundle.preflop(line)
         decision = bundle.decision(line)
     shares, reasons = (rows.raw_probability, None) if raw else (rows.probability, rows.reasons)
-    title = f"{decision.line.removeprefix(PREFIX) or 'first in'}: {_seat(decision.player)} to act"
+    title = f"{without_prefix(decision.line) or 'first in'}: {HEADS_UP_SEATS[decision.player]} to act"
     _chart_files(title, rows.actions, shares, reasons, rows.reach, png=png, svg=svg, html=html)
     if json_:
         hands = {
@@ -106,25 +103,21 @@ def _chart_files(
         from pipelines.figures.charts import chart_figure
 
         figure = chart_figure(title, actions, shares, reasons, reach=reach)
-        for file, kind in ((png, "png"), (svg, "svg")):
+        for file, file_format in ((png, "png"), (svg, "svg")):
             if file is not None:
-                figure.savefig(file, format=kind, dpi=150)
+                figure.savefig(file, format=file_format, dpi=150)
     if html is not None:
         from pipelines.figures.chart_text import chart_html
 
         html.write_text(chart_html(title, actions, shares, reasons, reach=reach), encoding="utf-8")
 
 
-def _seat(player: int) -> str:
-    return tuple(Seat)[player].value
-
-
 def _line_data(bundle: BlueprintBundle, line: str) -> dict[str, Any]:
     decision = bundle.decision(line)
     return {
         "line": decision.line,
-        "street": tuple(Street)[decision.street].value,
-        "player": _seat(decision.player),
+        "street": STREETS[decision.street],
+        "player": HEADS_UP_SEATS[decision.player],
         "pot": decision.pot,
         "actions": list(decision.actions),
     }
@@ -151,13 +144,13 @@ def lines(
     opened = open_exported(bundle, store)
     with user_input():
         cards = board_cards(board)
-        reached = tuple(Street)[max(len(cards) - 2, 0)]
+        reached = tuple(Street)[PUBLIC_CARDS.index(len(cards))]
         shown = street or (reached if len(cards) else None)
-        start = prefix.removeprefix(PREFIX)
+        start = without_prefix(prefix)
         chosen = [
             line
             for line in opened.lines(shown.value if shown else None)
-            if line.removeprefix(PREFIX).startswith(start)
+            if without_prefix(line).startswith(start)
         ]
         if not chosen:
             raise UserError(f"prefix {prefix!r}: no {shown.value + ' ' if shown else ''}line begins with it")
@@ -184,7 +177,7 @@ def lines(
             for action in entry["actions"]
         ]
         reach = f"{entry['reach']:.4%}" if "reach" in entry else ""
-        name = line.removeprefix(PREFIX) or "(start)"
+        name = without_prefix(line) or "(start)"
         table.add_row(name, entry["street"], entry["player"], str(entry["pot"]), reach, ", ".join(actions))
     plain_console().print(table)
 
@@ -231,7 +224,7 @@ def range_(
     share = np.divide(held_of, live_of, out=np.zeros(NUM_CLASSES), where=live_of > 0)
     console = plain_console()
     console.print(
-        f"{player.value} at {line.removeprefix(PREFIX) or 'the start'}: {combos.sum() / live.sum():.2%} of hands"
+        f"{player.value} at {without_prefix(line) or 'the start'}: {combos.sum() / live.sum():.2%} of hands"
     )
     for row in range_lines(share, colours=console.color_system is not None):
         console.print(row)

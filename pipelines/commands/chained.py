@@ -18,19 +18,18 @@ from artifacts import postflop_offpath
 from artifacts.blueprint.line_reach import deal_weight
 from pipelines.commands.history_rows import by_hole, decisions, per_history_strategy
 from pipelines.commands.preflop_play import Floats, PreflopPlay, Ranges
-from solver.betting.game import FLOP, STREETS
+from solver.betting.lines import FLOP, HEADS_UP_SEATS, PLAYERS, PUBLIC_CARDS, STREETS, action_order
 from solver.betting.public_tree import NodeKind
 from solver.betting.tree import spot_tree
 from solver.betting.tree_text import preflop_key
 from solver.postflop.holdem import read_board, read_range
 from solver.postflop.node_report import NodeReport
-from solver.postflop.solver import PLAYERS, PostflopSolver, SolveResult
+from solver.postflop.solver import PostflopSolver, SolveResult
 
 Progress = Callable[[int, float, float], None]
 
-SEATS = ("sb", "bb")
-#: Heads-up the big blind acts first after the flop.
-SEAT_OF = {"oop": 1, "ip": 0}
+#: Seats of the players out of and in position: heads-up the big blind acts first after the flop.
+OOP_SEAT, IP_SEAT = action_order(2, FLOP)
 #: A range keeps hands down to this share of its most frequent one: less is what no solve can tell from 0.
 SMALLEST_SHARE = 1e-4
 
@@ -66,7 +65,7 @@ class ChainedSettings:
     @property
     def bet_sizes(self) -> dict[str, dict[str, str]]:
         """Menus as a spot file writes them."""
-        return {"flop": {"bet": self.bet, "raise": self.raise_}}
+        return {STREETS[FLOP]: {"bet": self.bet, "raise": self.raise_}}
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ def read_hands(name: str, text: str, board: Sequence[int]) -> Floats:
 
 def read_played(text: str | None, board: Sequence[int]) -> tuple[str, ...]:
     """Betting of the streets that the board has left behind, check and check where nothing is said."""
-    finished = len(board) - 3
+    finished = len(board) - PUBLIC_CARDS[FLOP]
     if text is None:
         return ("xx",) * finished
     played = tuple(text.rstrip("/").split("/")) if text.strip("/") else ()
@@ -151,12 +150,12 @@ def chained_result(
     pot = int(tree.pot[node])
     stack = min(play.game.stacks[seat] - int(tree.committed[node, seat]) for seat in range(2))
     _check_played(settings, pot, stack)
-    by_position = (_scaled(ranges[SEAT_OF["oop"]]), _scaled(ranges[SEAT_OF["ip"]]))
+    by_position = (_scaled(ranges[OOP_SEAT]), _scaled(ranges[IP_SEAT]))
     start = _Start(settings.board[:3], pot, stack, by_position)
     streets = _streets(settings, start, (play.game.rake, play.game.rake_cap), progress)
     return {
-        "hero": {"seat": SEATS[settings.hero], "position": _position(settings.hero)},
-        "villain": {"seat": SEATS[1 - settings.hero], "position": _position(1 - settings.hero)},
+        "hero": {"seat": HEADS_UP_SEATS[settings.hero], "position": _position(settings.hero)},
+        "villain": {"seat": HEADS_UP_SEATS[1 - settings.hero], "position": _position(1 - settings.hero)},
         "board": format_cards(list(settings.board)),
         "cleaned": settings.clean,
         "lazy": settings.lazy,
@@ -174,7 +173,7 @@ def chained_result(
 
 
 def _position(seat: int) -> str:
-    return next(position for position, owner in SEAT_OF.items() if owner == seat)
+    return PLAYERS[(OOP_SEAT, IP_SEAT).index(seat)]
 
 
 def _scaled(weights: Floats) -> Floats:

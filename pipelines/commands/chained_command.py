@@ -11,6 +11,7 @@ import typer
 
 from pipelines.commands.options import DEFAULT_STORE, Json, Seat, open_exported, user_input, writable
 from pipelines.run.errors import UserError
+from solver.betting.lines import parse_seat
 
 if TYPE_CHECKING:
     from pipelines.commands.preflop_play import PreflopPlay
@@ -77,7 +78,7 @@ def chained(
             read_hands(name, text, cards)
             for name, text in (("hero-range", hero_range), ("villain-range", villain_range))
         )
-        seat = 0 if hero is Seat.SB else 1
+        seat = parse_seat(hero)
         settings = ChainedSettings(
             ranges=(own, other) if seat == 0 else (other, own),
             board=cards,

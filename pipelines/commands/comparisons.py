@@ -10,7 +10,6 @@ import typer
 
 from pipelines.commands.options import (
     DEFAULT_STORE,
-    PREFIX,
     Board,
     Json,
     board_cards,
@@ -19,6 +18,7 @@ from pipelines.commands.options import (
 )
 from pipelines.run.errors import UserError
 from pipelines.run.progress import plain_console
+from solver.betting.lines import without_prefix
 
 if TYPE_CHECKING:
     from artifacts.blueprint.bundle import BlueprintBundle
@@ -72,14 +72,14 @@ def diff(
     console.print(f"{total:.4%} of the probability moves per deal, over {len(found)} lines")
     table = Table("line", "player", "reach", "distance", "weighted", box=None, pad_edge=False)
     for line in found[:top]:
-        name = line.line.removeprefix(PREFIX) or "(start)"
+        name = without_prefix(line.line) or "(start)"
         table.add_row(name, line.player, f"{line.reach:.3%}", f"{line.distance:.2%}", f"{line.weighted:.4%}")
     console.print(table)
     table = Table(
         "line", "hand", "reach", "distance", "weighted", "first", "second", box=None, pad_edge=False
     )
     for hand in hands:
-        name = hand.line.removeprefix(PREFIX) or "(start)"
+        name = without_prefix(hand.line) or "(start)"
         figures = f"{hand.reach:.3%}", f"{hand.distance:.2%}", f"{hand.weighted:.4%}"
         table.add_row(name, hand.hand, *figures, *_played(hand))
     console.print()

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.cards import COMBO_CARDS, format_card, format_cards
-from solver.betting.game import STREETS
+from solver.betting.lines import history_key
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.postflop.node_report import real_combos
 from solver.postflop.solver import PostflopSolver
@@ -25,7 +25,6 @@ def per_history_strategy(solver: PostflopSolver, root: int, dealt: tuple[int, ..
     tree, engine = solver.tree, solver.engine
     number, suits = engine.deals.locate(dealt)
     board = format_cards(sorted([*engine.game.board, *dealt]))
-    street = STREETS[tree.street[root]][0]
     holes = []
     for player in range(2):
         cards = engine.game.hands[player][engine.deals.hands[player][number]]
@@ -33,9 +32,9 @@ def per_history_strategy(solver: PostflopSolver, root: int, dealt: tuple[int, ..
     rows = {}
     for node in decisions(tree, root):
         player = int(tree.player[node])
-        history = tree.line(node)
+        suffix = history_key(board, int(tree.street[root]), tree.line(node))
         for name, row in zip(holes[player], engine.strategy(node, number).T.tolist()):
-            rows[f"{name}|{board}|{street}|{history}"] = row
+            rows[name + suffix] = row
     return rows
 
 

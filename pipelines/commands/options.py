@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pipelines.run.errors import UserError
+from solver.betting.lines import HEADS_UP_SEATS, is_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from artifacts.blueprint.bundle import BlueprintBundle
 
-_LINE = re.compile(r"(\|\|p\|)?([fxcA/]|[br]\d+)*")
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
 Store = Annotated[
     Path,
@@ -28,15 +27,12 @@ Store = Annotated[
 ]
 Board = Annotated[str, typer.Option(help="public cards as dealt, once the line has seen a flop: QsJh2h")]
 DEFAULT_STORE = Path("artifacts/store")
-#: Of preflop lines, left out where they are shown.
-PREFIX = "||p|"
 
 
 class Seat(StrEnum):
     """Seats of a heads-up game."""
 
-    SB = "sb"
-    BB = "bb"
+    SB, BB = HEADS_UP_SEATS
 
 
 @contextmanager
@@ -106,6 +102,6 @@ def bundle_and_line(words: Sequence[str] | None) -> tuple[Path | None, str]:
     given = list(words or ())
     if len(given) > 2:
         raise UserError(f"{given[2]}: one word too many; expected [BUNDLE] [LINE]")
-    if len(given) == 1 and _LINE.fullmatch(given[0]) and not Path(given[0]).is_dir():
+    if len(given) == 1 and is_line(given[0]) and not Path(given[0]).is_dir():
         return None, given[0]
     return (Path(given[0]) if given else None), (given[1] if len(given) == 2 else "")

@@ -13,6 +13,7 @@ from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
 from pipelines.run.code_version import code_version
 from pipelines.run.engine import stage_key
+from solver.betting.lines import PLAYERS
 from solver.postflop.spot import solve_spot
 
 if TYPE_CHECKING:
@@ -54,8 +55,7 @@ def commit_spot(store: BundleStore, spot: Spot, result: Mapping[str, Any]) -> Bu
         metrics={
             "exploitability_pct": result["exploitability_pct"],
             "iterations": result["iterations"],
-            "ev_oop": result["ev"]["oop"],
-            "ev_ip": result["ev"]["ip"],
+            **{f"ev_{player}": result["ev"][player] for player in PLAYERS},
         },
     )
 
@@ -70,7 +70,7 @@ def report_columns(spots: Mapping[str, Spot], bundles: Mapping[str, Bundle]) -> 
         result = json.loads(bundle.text("result.json"))
         row: dict[str, Any] = {"spot": name, "board": spots[name]["board"], "pot": spots[name]["pot"]}
         row |= {key: result[key] for key in ("exploitability_pct", "iterations")}
-        for player in ("oop", "ip"):
+        for player in PLAYERS:
             ev, equity = result["ev"][player], result["equity"][player]
             realised = ev / (equity * spots[name]["pot"]) if equity > 0 else None
             row |= {f"ev_{player}": ev, f"equity_{player}": equity, f"eqr_{player}": realised}
@@ -96,7 +96,7 @@ def report_figure(columns: Mapping[str, Any]) -> Figure:
     left, right = figure.subplots(1, 2, sharey=True)
     left.barh(place, columns["bet"].to_numpy(zero_copy_only=False))
     left.set(yticks=place, yticklabels=names, xlabel="bets at the root", xlim=(0, 1))
-    for shift, player in ((-0.2, "oop"), (0.2, "ip")):
+    for shift, player in zip((-0.2, 0.2), PLAYERS):
         values = columns[f"eqr_{player}"].to_numpy(zero_copy_only=False)
         right.barh(place + shift, values, height=0.4, label=player)
     right.axvline(1.0, color="black", linewidth=0.8)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from pipelines.run.errors import UserError
 from solver.betting.game import GameConfig
+from solver.betting.lines import FLOP, STREETS
 
 Count = Annotated[int, Field(ge=1)]
 
@@ -92,7 +93,7 @@ class Abstraction(_Section):
 
     @model_validator(mode="after")
     def _enough_points(self) -> Abstraction:
-        for street in ("flop", "turn", "river"):
+        for street in STREETS[FLOP:]:
             count = getattr(self.buckets, street)
             if count > self.sample:
                 raise _reject(f"buckets.{street}", count, f"at most abstraction.sample, {self.sample}")

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstractions.cards import CLASS_COMBOS, CLASS_NAMES, NUM_CLASSES
-from artifacts.blueprint.bundle import PREFIX, BlueprintBundle
+from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.bundle import Bundle
 from pipelines.figures.charts import action_colours, action_text, chart_figure, drawn_order, frequencies
 from pipelines.training.trace import trace_figure
+from solver.betting.lines import chips, tokens, without_prefix
 from solver.blueprint.trunk import Floats
 
 if TYPE_CHECKING:
@@ -34,16 +35,8 @@ def spot_line(lines: Sequence[str], spot: str) -> str | None:
     """
     patterns = {"sb_first_in": "", "bb_vs_limp": "c", "bb_vs_open": "b", "sb_vs_3bet": "br"}
     wanted = patterns[spot]
-    matches = [
-        line
-        for line in lines
-        if "".join(char for char in line.removeprefix(PREFIX) if not char.isdigit()) == wanted
-    ]
-    return min(matches, key=lambda line: [int(part) for part in _sizes(line)], default=None)
-
-
-def _sizes(line: str) -> list[str]:
-    return "".join(char if char.isdigit() else " " for char in line).split()
+    matches = [line for line in lines if "".join(token[0] for token in tokens(line)) == wanted]
+    return min(matches, key=lambda line: [chips(token) for token in tokens(line)], default=None)
 
 
 def bundle_figures(bundle: Bundle) -> dict[str, Figure]:
@@ -56,7 +49,7 @@ def bundle_figures(bundle: Bundle) -> dict[str, Figure]:
         if line is not None:
             rows = bundle.preflop(line)
             pictures[f"chart_{spot}"] = chart_figure(
-                f"{title} ({line.removeprefix(PREFIX) or 'start'})",
+                f"{title} ({without_prefix(line) or 'start'})",
                 rows.actions,
                 rows.raw_probability,
                 rows.reasons,
@@ -84,7 +77,7 @@ def frequency_figure(bundle: BlueprintBundle) -> Figure:
                 words = f"{action_text(rows.actions[position])} {share:.0%}"
                 axes.text(left + share / 2, row, words, ha="center", va="center", fontsize=7)
             left += share
-    axes.set_yticks(range(len(lines)), [line.removeprefix(PREFIX) or "start" for line in lines])
+    axes.set_yticks(range(len(lines)), [without_prefix(line) or "start" for line in lines])
     axes.set(xlim=(0, 1), ylim=(len(lines) - 0.5, -0.5), xlabel="share of the range that gets there")
     axes.set_title("Preflop frequencies")
     figure.tight_layout()

@@ -20,8 +20,9 @@ from pipelines.config.schema import Config, Tracking
 from pipelines.run.errors import UserError
 from pipelines.run.progress import size
 from pipelines.run.tracking import Tracker, quiet_mlflow
+from solver.betting.lines import FLOP, STREETS
 
-SPREAD = ("flop", "turn", "river")
+SPREAD = STREETS[FLOP:]
 # Settings of how a run was made, not of what it computed.
 _NO_RESULT = ("cluster.", "plan", "preset", "store.", "tracking.")
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.bucket_equity import bucket_equity, bucket_scores
-from abstractions.buckets import STREETS, BoardRows
+from abstractions.buckets import BoardRows
+from abstractions.streets import BOARD_STREETS
 from artifacts.bundle import Bundle
 from artifacts.readers import read_bucket_counts, read_bucket_rows, read_textures
 from pipelines.run.engine import Inputs, Output, StageRun
@@ -57,7 +58,7 @@ def compute(config: BucketEquityConfig, inputs: Inputs, run: StageRun) -> Output
     tables: dict[str, dict[str, NDArray]] = {}
     metrics: dict[str, float] = {}
     counts = read_bucket_counts(inputs["buckets"])
-    for (num_cards, name), buckets in zip(STREETS.items(), counts):
+    for (num_cards, name), buckets in zip(BOARD_STREETS.items(), counts):
         rows = read_bucket_rows(inputs["buckets"], num_cards, textures)
         table = inputs["buckets"][f"buckets_{name}"]["bucket"]
         street = _Street(num_cards, rows, table, buckets, orders if num_cards < 5 else None)
@@ -102,7 +103,7 @@ def figures(bundle: Bundle) -> dict[str, Figure]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(15, 4.8))
-    for position, name in enumerate(STREETS.values()):
+    for position, name in enumerate(BOARD_STREETS.values()):
         axes = figure.add_subplot(1, 3, position + 1)
         table = bundle[f"equity_{name}"]
         buckets = int(table["bucket"].max()) + 1

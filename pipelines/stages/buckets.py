@@ -15,7 +15,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from abstractions.buckets import (
-    STREETS,
     BoardRows,
     FeatureTables,
     Sample,
@@ -35,6 +34,7 @@ from abstractions.clustering.kmeans import nearest
 from abstractions.features.histograms import preflop_histograms
 from abstractions.features.ochs import opponent_clusters
 from abstractions.report import StreetReport, street_report
+from abstractions.streets import BOARD_STREETS
 from artifacts.bundle import Bundle
 from artifacts.readers import read_textures
 from pipelines.run.engine import Inputs, Output, StageRun
@@ -129,7 +129,7 @@ def compute(config: BucketsConfig, inputs: Inputs, run: StageRun) -> Output:
     centroid_rows: list[dict[str, object]] = []
     metrics: dict[str, float] = {}
     output: dict[str, dict] = {}
-    for num_cards, name in STREETS.items():
+    for num_cards, name in BOARD_STREETS.items():
         rows = covered_rows(num_cards, textures, scope=config.scope, boards=config.boards)
         chunks = board_chunks(num_cards, _BOARDS_PER_TASK[num_cards])
         if config.boards == "medoids":
@@ -161,7 +161,7 @@ def compute(config: BucketsConfig, inputs: Inputs, run: StageRun) -> Output:
 def _with_centroids(
     street: _Street, sample: Sample, config: BucketsConfig, seeds: np.random.SeedSequence, run: StageRun
 ) -> _Street:
-    name, num_cards = STREETS[street.num_cards], street.num_cards
+    name, num_cards = BOARD_STREETS[street.num_cards], street.num_cards
     metric = feature_metric(config.features, num_cards)
     buckets = config.count(num_cards)
     seed = int(seeds.generate_state(1, np.uint64)[0])
@@ -184,7 +184,7 @@ def _pictured(sample: Sample, centroids: NDArray[np.float32], config: BucketsCon
 
 def _assigned(street: _Street, run: StageRun) -> tuple[NDArray[np.uint16], NDArray[np.float64]]:
     """Table and moments under final bucket ids; the table lies in a file."""
-    name, rows, chunks = STREETS[street.num_cards], street.rows, street.chunks
+    name, rows, chunks = BOARD_STREETS[street.num_cards], street.rows, street.chunks
     table = scratch_table(run.checkpoints / f"{name}.u16", (len(rows.boards), NUM_COMBOS))
     parts: list[NDArray[np.float64]] = [np.empty(0)] * len(chunks)
     for position, (part, moments) in run.stream(_assign, chunks, shared=street, status=f"{name} buckets"):
@@ -231,7 +231,7 @@ def figures(bundle: Bundle) -> dict[str, Figure]:
 
     table = bundle["centroids"].table().to_pandas()
     figure = Figure(figsize=(15, 4.5))
-    for position, street in enumerate(STREETS.values()):
+    for position, street in enumerate(BOARD_STREETS.values()):
         here = table[table["street"] == street]
         axes = figure.add_subplot(1, 3, position + 1)
         size = 4 + 60 * here["share"] / here["share"].max()

@@ -13,7 +13,8 @@ import numpy as np
 
 from pipelines.config.schema import Config, Phase
 from pipelines.training.evaluation_boards import TIERS
-from solver.betting.game import PREFLOP, GameConfig
+from solver.betting.game import GameConfig
+from solver.betting.lines import PREFLOP
 from solver.betting.tree import game_tree
 
 _GIGABYTE = 1e9

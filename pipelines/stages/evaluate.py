@@ -26,6 +26,7 @@ from pipelines.training.evaluation_boards import (
     evaluation_boards,
     exploitability,
 )
+from solver.betting.lines import HEADS_UP_SEATS, STREETS
 from solver.betting.public_tree import NodeKind
 from solver.betting.tree_text import action_labels, preflop_key
 from solver.blueprint.evaluation import BlueprintValue
@@ -36,7 +37,6 @@ from solver.preflop.solver import PreflopStrategy
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SEATS = ("sb", "bb")
 PREMIUM = ("AA", "KK", "QQ", "AKs", "AKo")
 LIMP_TRAPS = ("T2s", "94s", "93s")
 JUNK = ("72o", "62o", "42o", "32o")
@@ -89,7 +89,7 @@ def compute(config: EvaluateConfig, inputs: Inputs, run: StageRun) -> Output:
         by_street=True,
         progress=_progress(run, "by street"),
     ).by_street
-    metrics |= {f"loss_{street}": by_street[street] for street in ("preflop", "flop", "turn", "river")}
+    metrics |= {f"loss_{street}": by_street[street] for street in STREETS}
     metrics |= {f"loss_line_{line}": loss for line, loss in value.by_line.items()}
     if config.medoids and covered != "medoids":
         exact = evaluate_blueprint(raw, over("medoids"), run.cluster, progress=_progress(run, "medoid game"))
@@ -120,7 +120,7 @@ def _progress(run: StageRun, status: str) -> Progress:
 def _value_metrics(value: BlueprintValue) -> dict[str, float]:
     """Expected value, best response and what a response before the flop alone gains, by seat."""
     figures = {}
-    for seat, name in enumerate(SEATS):
+    for seat, name in enumerate(HEADS_UP_SEATS):
         figures[f"ev_{name}"] = value.expected[seat]
         figures[f"best_response_{name}"] = value.best_response[seat]
         figures[f"preflop_gain_{name}"] = value.preflop_response[seat] - value.expected[seat]

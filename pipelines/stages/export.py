@@ -19,7 +19,7 @@ from artifacts.readers import read_trained_blueprint
 from pipelines.figures.export import SPOTS, bundle_figures, spot_line
 from pipelines.run.engine import Inputs, Output, StageRun
 from pipelines.stages.export_tables import Columns, lines_table, postflop_table, preflop_table
-from solver.betting.game import FLOP, STREETS
+from solver.betting.lines import FLOP, STREETS
 from solver.preflop.solver import PreflopStrategy
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from abstractions.cards import CLASS_NAMES, NUM_CLASSES
 from artifacts.format.arrow_file import ArrowFile, Column
 from artifacts.preflop_offpath import clean_off_path, reasons_by_line
-from solver.betting.game import PREFLOP, STREETS
+from solver.betting.lines import PREFLOP, STREETS
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.betting.tree_text import action_labels, preflop_key
 from solver.blueprint.plan import PotShare

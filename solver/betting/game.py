@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from solver.betting.lines import FLOP, MAX_SEATS, RIVER, STREETS
 from solver.betting.sizes import SizeKind, Thresholds, parse_menu, parse_preflop_menu, round_chips
 
-STREETS = ("preflop", "flop", "turn", "river")
-PREFLOP, FLOP, TURN, RIVER = range(4)
-MAX_SEATS = 9
 MAX_CHIPS = 100_000_000  # nine stacks and a pot still fit 32 bits
 DEFAULT_NODE_LIMIT = 5_000_000
 

@@ -6,7 +6,6 @@ order, so a parent comes before its children and a subtree is a contiguous run o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -15,12 +14,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.betting.game import PREFLOP
+from solver.betting.lines import PREFLOP, Letter, scaled, walk
 from solver.betting.rules import Action
 
-PREFLOP_PREFIX = "||p|"
-_TOKENS = {Action.FOLD: "f", Action.CHECK: "x", Action.CALL: "c", Action.ALLIN: "A", Action.DEAL: "/"}
-_TOKEN = re.compile(r"[fxcA/]|[br]\d+")
+#: First letter of the token of each action.
+LETTER_OF: dict[Action, str] = {
+    action: Letter[action.name].value for action in Action if action != Action.NONE
+}
 
 
 class NodeKind(IntEnum):
@@ -97,9 +97,10 @@ class PublicTree:
     def token(self, node: int, scale: float = 1.0) -> str:
         """Line token of the action that led to a node (`b300`, `c`, `/`), its chips times `scale`."""
         action = Action(int(self.action[node]))
+        letter = LETTER_OF.get(action, "")
         if action in (Action.BET, Action.RAISE):
-            return f"{'b' if action == Action.BET else 'r'}{round(int(self.amount[node]) * scale)}"
-        return _TOKENS.get(action, "")
+            return scaled(f"{letter}{self.amount[node]}", scale)
+        return letter
 
     def line(self, node: int) -> str:
         """Tokens from the root to a node, such as ``b250c/xb125``."""
@@ -135,24 +136,11 @@ class PublicTree:
         ValueError
             If a token cannot be read or is not an action there.
         """
-        rest = line.removeprefix(PREFLOP_PREFIX)
-        node, position = root, len(start)
-        while position < len(rest):
-            match = _TOKEN.match(rest, position)
-            if match is None:
-                raise ValueError(
-                    f"line {line!r}: no token at {rest[position:]!r}; accepted: f x c b<to> r<to> A /"
-                )
-            offered = {self.token(int(child), scale): int(child) for child in self.children_of(node)}
-            if match[0] not in offered:
-                here = rest[:position] or "the start"
-                raise ValueError(
-                    f"line {line!r}: {match[0]!r} is not possible after {here}; accepted: "
-                    + (" ".join(offered) or "nothing, the line ends there")
-                )
-            node = offered[match[0]]
-            position = match.end()
-        return node
+
+        def offered(node: int) -> dict[str, int]:
+            return {self.token(int(child), scale): int(child) for child in self.children_of(node)}
+
+        return walk(line, root, offered, begun=start)[-1]
 
     def rake_of(self, node: int) -> float:
         """Rake taken at a terminal, in chips."""

@@ -11,7 +11,7 @@ from enum import IntEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from solver.betting.game import PREFLOP, RIVER
+from solver.betting.lines import PREFLOP, RIVER
 from solver.betting.sizes import Menu, Thresholds, resolve_menu
 
 
@@ -196,9 +196,9 @@ def legal_actions(rules: BettingRules, state: BettingState) -> list[tuple[Action
             actions.append((Action.CALL, call_to))
     else:
         actions.append((Action.CHECK, mine))
-    kind = Action.RAISE if state.bets else Action.BET
+    bet_or_raise = Action.RAISE if state.bets else Action.BET
     for to in sizes:
-        actions.append((Action.ALLIN if to == maximum else kind, to))
+        actions.append((Action.ALLIN if to == maximum else bet_or_raise, to))
     return actions
 
 

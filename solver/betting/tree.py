@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from solver.betting.game import (
     DEFAULT_NODE_LIMIT,
-    RIVER,
     GameConfig,
     StreetSizes,
     require_chips,
     require_rake,
     street_sizes,
 )
-from solver.betting.public_tree import PREFLOP_PREFIX, NodeKind, PublicTree
+from solver.betting.lines import FLOP, PREFLOP, RIVER, action_order
+from solver.betting.public_tree import NodeKind, PublicTree
 from solver.betting.rules import (
     Action,
     BettingRules,
@@ -33,7 +33,7 @@ from solver.betting.rules import (
 )
 from solver.betting.sizes import Thresholds, parse_menu, parse_preflop_menu
 
-__all__ = ["PREFLOP_PREFIX", "Action", "NodeKind", "PublicTree", "game_tree", "spot_tree"]
+__all__ = ["Action", "NodeKind", "PublicTree", "game_tree", "spot_tree"]
 
 
 def game_tree(config: GameConfig, *, last_street: int = RIVER) -> PublicTree:
@@ -46,8 +46,7 @@ def game_tree(config: GameConfig, *, last_street: int = RIVER) -> PublicTree:
     ['', 'f', 'A', 'Af', 'Ac']
     """
     seats = config.num_seats
-    postflop = (1, 0) if seats == 2 else tuple(range(seats))
-    preflop = (0, 1) if seats == 2 else (*range(2, seats), 0, 1)
+    preflop, postflop = action_order(seats, PREFLOP), action_order(seats, FLOP)
     stacks = tuple(stack - ante for stack, ante in zip(config.stacks, config.antes))
     posted = [0] * seats
     posted[0], posted[1] = config.small_blind, config.big_blind

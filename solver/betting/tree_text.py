@@ -6,25 +6,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from solver.betting.game import PREFLOP, STREETS
-from solver.betting.public_tree import PREFLOP_PREFIX, NodeKind, PublicTree
+from solver.betting.lines import PREFLOP, STREETS, with_prefix
+from solver.betting.public_tree import LETTER_OF, NodeKind, PublicTree
 from solver.betting.rules import Action
-
-_LETTERS = {
-    Action.FOLD: "F",
-    Action.CHECK: "X",
-    Action.CALL: "C",
-    Action.BET: "B",
-    Action.RAISE: "R",
-    Action.ALLIN: "A",
-}
 
 
 def printed_action(tree: PublicTree, node: int) -> str:
     """Action that led to a node as printed in a tree: ``F X C B100 R250 A900``."""
     action = Action(int(tree.action[node]))
     amount = str(tree.amount[node]) if action in (Action.BET, Action.RAISE, Action.ALLIN) else ""
-    return _LETTERS[action] + amount
+    return LETTER_OF[action].upper() + amount
 
 
 def tree_lines(tree: PublicTree) -> Iterator[str]:
@@ -48,7 +39,7 @@ def format_tree(tree: PublicTree) -> str:
 
     Examples
     --------
-    >>> from solver.tree import spot_tree
+    >>> from solver.betting.tree import spot_tree
     >>> print(format_tree(spot_tree(3, 200, 100, {"river": {"bet": "50%"}})))
     : X A100
     .X: X A100
@@ -63,7 +54,7 @@ def tree_counts(tree: PublicTree) -> dict[str, dict[str, int]]:
 
     Examples
     --------
-    >>> from solver.tree import spot_tree
+    >>> from solver.betting.tree import spot_tree
     >>> tree_counts(spot_tree(3, 200, 100, {"river": {"bet": "50%"}}))["river"]
     {'nodes': 9, 'decision': 4, 'chance': 0, 'fold': 2, 'showdown': 3, 'actions': 8}
     """
@@ -113,4 +104,4 @@ def action_labels(tree: PublicTree, node: int) -> list[str]:
 
 def preflop_key(tree: PublicTree, node: int) -> str:
     """Key of a preflop line, such as ``||p|b300r900``."""
-    return PREFLOP_PREFIX + tree.line(node)
+    return with_prefix(tree.line(node))

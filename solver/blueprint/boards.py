@@ -19,6 +19,7 @@ from abstractions.buckets import BucketSource, board_buckets
 from abstractions.cards import CLASS_OF_COMBO, COMBO_CARDS, NUM_COMBOS, check_board, format_cards, live_combos
 from abstractions.evaluator import _sorted_board
 from abstractions.isomorphism import SUIT_PERMUTATIONS
+from abstractions.streets import FLOP, PUBLIC_CARDS
 from solver.blueprint.kernels import Runs, bucket_runs
 from solver.blueprint.terminals import Hands
 
@@ -27,7 +28,7 @@ NUM_LIVE = 1081
 #: Share of the full boards that avoid the four cards of a given pair of hands.
 LIVE_FRACTION = comb(48, 3) / comb(52, 3) * (45 / 49) * (44 / 48)
 #: Cards of the board on flop, turn and river.
-STREET_CARDS = (3, 4, 5)
+STREET_CARDS = PUBLIC_CARDS[FLOP:]
 
 
 class Bucketing(Protocol):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.cards import NUM_COMBOS, check_board, disjoint_weight, live_combos
-from solver.betting.game import FLOP
+from solver.betting.lines import FLOP
 from solver.betting.public_tree import NodeKind
 from solver.betting.rules import Action
 from solver.blueprint.boards import NUM_LIVE, board_hands

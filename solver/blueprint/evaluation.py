@@ -18,6 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from abstractions.cards import CLASS_OF_COMBO, NUM_CLASSES, NUM_COMBOS
+from solver.betting.lines import FLOP, PREFLOP, STREETS
 from solver.blueprint.boards import (
     LIVE_FRACTION,
     NUM_LIVE,
@@ -408,9 +409,9 @@ class Evaluation:
             gain = self.reach[seat] * (flop_values[seat][-1] - flop_values[seat][0])
             lines += 0.5 * unit * gain.sum(axis=1)
         mean = plain.mean(axis=0)
-        names = ("river", "turn", "flop") if len(self.responses) == len(RESPONSES) else ("postflop",)
+        names = tuple(reversed(STREETS[FLOP:])) if len(self.responses) == len(RESPONSES) else ("postflop",)
         streets = {name: float(mean[k + 1] - mean[k]) for k, name in enumerate(names)}
-        streets["preflop"] = float(best[:, -1].mean() - mean[-1])
+        streets[STREETS[PREFLOP]] = float(best[:, -1].mean() - mean[-1])
         gain = float((best[:, -1] - plain[:, 0]).mean())
         return BlueprintValue(
             exploitability=gain,

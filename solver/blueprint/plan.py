@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.betting.game import FLOP, RIVER
+from solver.betting.lines import FLOP, RIVER
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.cfr.simd import WIDTH
 

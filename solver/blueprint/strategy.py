@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from abstractions.cards import CLASS_OF_COMBO, NUM_COMBOS, check_board, format_cards, live_combos
 from abstractions.isomorphism import board_index
-from solver.betting.game import PREFLOP
-from solver.betting.public_tree import PREFLOP_PREFIX, NodeKind
+from solver.betting.lines import PREFLOP, PUBLIC_CARDS, without_prefix
+from solver.betting.public_tree import NodeKind
 from solver.blueprint.boards import Bucketing
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import PotTypes
@@ -122,17 +122,17 @@ class Blueprint:
     def place(self, line: str, board: NDArray[np.uint8]) -> BlueprintNode:
         """Where a line ends, whose last street must be the board's."""
         tree, place = self.game.tree, self.walk(line)
-        public = 0 if place.street == PREFLOP else place.street + 2
+        public = PUBLIC_CARDS[place.street]
         # The betting of a street may be over and the next card not yet named in the line.
         over = tree.kind[place.node] == NodeKind.CHANCE
-        if len(board) != public and not (over and len(board) == place.street + 3):
+        if len(board) != public and not (over and len(board) == PUBLIC_CARDS[place.street + 1]):
             raise ValueError(f"board {format_cards(board)!r}: {len(board)} cards; line {line!r} has {public}")
         return place
 
     def walk(self, line: str) -> BlueprintNode:
         """Where a line ends. Where flop lines share a subtree, sizes in a line are the line's own chips."""
         game = self.game
-        preflop, slash, _ = line.removeprefix(PREFLOP_PREFIX).partition("/")
+        preflop, slash, _ = without_prefix(line).partition("/")
         first = game.tree.node_at(preflop + slash)
         if not slash:
             return self._at(first)
@@ -185,7 +185,7 @@ class Blueprint:
         slot = self.slot(texture)
         sums = np.stack([self.table[self.layout.action_entries(int(child), slot)] for child in children])
         shares = normalised(tree, children.astype(np.int64), sums.astype(np.float64))
-        public = board[: decision.street + 2]
+        public = board[: PUBLIC_CARDS[decision.street]]
         live = np.flatnonzero(live_combos(public))
         result = np.zeros((len(children), NUM_COMBOS))
         result[:, live] = shares[:, self.bucketing.buckets(public, texture)[live]]

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.betting.game import FLOP
+from solver.betting.lines import FLOP
 from solver.betting.public_tree import NodeKind
 from solver.blueprint.plan import LanePlan, street_nodes
 from solver.blueprint.rows import action_nodes

@@ -32,7 +32,6 @@ from solver.postflop.holdem import holdem_game, read_board, read_range
 from solver.postflop.node_report import NodeReport, node_report, real_combos
 
 Floats = NDArray[np.float64]
-PLAYERS = ("oop", "ip")
 #: What `schedule="auto"` stands for: fewest iterations to 0.5 % and 0.1 % of pot on the reference spots. With the
 #: usual beta of 0 a bad line is forgotten in two iterations, taken up again as soon as it looks good against an
 #: answer that was never trained, and the average pays: on the flop spot of `scripts/bench_postflop.py`

@@ -9,11 +9,12 @@ import numpy as np
 
 from abstractions.cards import format_cards
 from abstractions.ranges import class_weights, from_class_weights
+from solver.betting.lines import PLAYERS
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.betting.tree import spot_tree
 from solver.postflop.holdem import read_board, read_range
 from solver.postflop.node_report import NodeReport
-from solver.postflop.solver import PLAYERS, PostflopSolver, SolveResult, read_schedule
+from solver.postflop.solver import PostflopSolver, SolveResult, read_schedule
 
 _REQUIRED = ("board", "oop_range", "ip_range", "pot", "stack", "bet_sizes")
 #: Optional keys of a spot and what they are when left out.
