@@ -36,7 +36,8 @@ class PreflopStrategy:
 
     def node_values(self, seat: int, *, best: bool = False) -> Floats:
         """Counterfactual value of a seat by node and class, in chips times deals."""
-        game, provider = self.game, self.provider or CheckDown(self.game)
+        game = self.game
+        provider = CheckDown(game) if self.provider is None else self.provider
         leaf_values = provider.values(game.leaves, game.leaf_reach(self.probabilities), seat)
         return game.node_values(self.probabilities, seat, leaf_values, best=best)
 
