@@ -146,8 +146,8 @@ class Bench:
             batch = sampler.draw(3)
             street_buckets(self.source, batch.boards)
             for seat in range(2):
-                trunk.reach(1 - seat)
-                trunk.update(seat, sum_boards(batch, lines, [(tuple(range(lines)), swept, answer)]))
+                self.game.reach(trunk.strategy, 1 - seat)
+                trunk.update(seat, sum_boards(lines, [(tuple(range(lines)), swept, answer)]))
 
         return mean_of(50, work)
 

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from abstractions.cards import CLASS_NAMES, CLASS_OF_COMBO
 from artifacts.blueprint.line_reach import deal_weight
@@ -16,11 +15,10 @@ from artifacts.preflop_offpath import clean_off_path
 from solver.betting.game import GameConfig
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.betting.tree import game_tree
-from solver.betting.tree_text import action_labels, preflop_key
+from solver.betting.tree_text import preflop_key
+from solver.preflop.probabilities import Floats, LineTable, from_table, line_reach
 
-Floats = NDArray[np.float64]
 Ranges = tuple[Floats, Floats]
-Table = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +34,7 @@ class PreflopPlay:
     """
 
     game: GameConfig
-    by_line: Table
+    by_line: LineTable
     source: Mapping[str, Any]
 
     @cached_property
@@ -44,17 +42,14 @@ class PreflopPlay:
         """The preflop betting of the game."""
         return game_tree(self.game, last_street=0)
 
+    @cached_property
+    def probabilities(self) -> Floats:
+        """The strategy by node and hand class."""
+        return from_table(self.tree, self.by_line)
+
     def reach(self, node: int, seat: int) -> Floats:
         """Probability by hand class that a seat plays its part of the way to a node."""
-        reach = np.ones(len(CLASS_NAMES))
-        while node > 0:
-            parent = int(self.tree.parent[node])
-            if self.tree.player[parent] == seat:
-                label = action_labels(self.tree, parent)[self.tree.children_of(parent).tolist().index(node)]
-                rows = self.by_line[preflop_key(self.tree, parent)]
-                reach *= [rows[hand][label] for hand in CLASS_NAMES]
-            node = parent
-        return reach
+        return line_reach(self.tree, self.probabilities, node, seat)
 
     def carried(self, node: int, ranges: Ranges) -> Ranges:
         """Ranges by combo of both seats at a node, from those that they were dealt."""

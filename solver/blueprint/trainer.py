@@ -1,7 +1,8 @@
 """The blueprint trainer: a trunk, its shards and the boards, iteration by iteration.
 
-The trunk asks a fleet of shards, which is in this process (`LocalFleet`) or anywhere else: the same calls,
-with the shards behind actors, make the distributed trainer.
+An iteration draws boards. The trunk then updates its two seats in turn, and the shards say what its flop lines are
+worth on these boards (`ShardLeaves`). The shards form a fleet in this process (`LocalFleet`) or anywhere else: the
+same calls, with the shards behind actors, make the distributed trainer.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ from solver.blueprint.pot_types import PotTypes
 from solver.blueprint.rows import ALL_TEXTURES, RowKey
 from solver.blueprint.shard import Shard
 from solver.blueprint.strategy import Blueprint, count_textures
-from solver.blueprint.trunk import Floats, Trunk, TrunkGame
+from solver.blueprint.trunk import NO_DISCOUNT, Trunk, TrunkGame
 from solver.cfr.epochs import EpochClock
+from solver.cfr.leaves import Leaves, Reach
 from solver.cfr.schedules import Schedule
+from solver.preflop.probabilities import Floats
 
 #: A shard's answer about boards or flops: its lines, which of the boards it took, values [board, line, ...].
 Answer = tuple[tuple[int, ...], NDArray[np.bool_], NDArray[np.float64]]
@@ -169,6 +172,36 @@ class LocalFleet:
             shard.restore(state)
 
 
+@dataclass(frozen=True, eq=False)
+class ShardLeaves:
+    """The shards as the leaf provider of the trunk, on the boards of one iteration.
+
+    Asking for the values of a player trains the shards for that player. So each player is asked for once.
+
+    Attributes
+    ----------
+    fleet
+        The shards.
+    batch
+        Boards of the iteration.
+    epoch
+        Discount epoch.
+    prune_below
+        Regret under which an action is skipped (None: no action).
+    """
+
+    fleet: Fleet
+    batch: BoardBatch
+    epoch: int
+    prune_below: float | None = None
+
+    def values(self, leaves: Leaves, reach: Reach, player: int) -> Floats:
+        """See `solver.cfr.leaves.LeafProvider.values`; the leaves are the flop lines."""
+        opponent = reach[1 - player].astype(np.float32)
+        answers = self.fleet.sweep(player, self.batch, opponent, self.epoch, self.prune_below)
+        return sum_boards(len(leaves), answers)
+
+
 @dataclass(frozen=True)
 class Pruning:
     """Regret-based pruning of flop and turn actions.
@@ -276,19 +309,17 @@ class BlueprintTrainer:
             self._iterate()
 
     def _iterate(self) -> None:
+        """Draw boards, then let the trunk ask the shards about them and update."""
         if self.sampler is None:
             raise ValueError("the trainer runs in phases: begin_phase comes first")
         self.iteration += 1
         batch = self._draw(self.sampler)
         epoch = self.phase_epoch + self.sampler.epoch(self.iteration)
+        weights = NO_DISCOUNT
         if epoch > self.epoch:
-            self.epoch = epoch
-            self.trunk.discount(self.clock.weights(epoch))
-        below = None if self.pruning is None else self.pruning.threshold(self.iteration)
-        for seat in range(2):
-            reach = self.trunk.reach(1 - seat)
-            answers = self.fleet.sweep(seat, batch, reach, epoch, below)
-            self.trunk.update(seat, sum_boards(len(self.game.lines), answers))
+            self.epoch, weights = epoch, self.clock.weights(epoch)
+        prune_below = None if self.pruning is None else self.pruning.threshold(self.iteration)
+        self.trunk.iterate(ShardLeaves(self.fleet, batch, epoch, prune_below), weights)
 
     def _draw(self, sampler: BoardSampler) -> BoardBatch:
         """Boards of this iteration; those of the next are drawn while the shards work on these."""

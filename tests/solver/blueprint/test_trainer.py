@@ -17,8 +17,8 @@ from solver.blueprint.boards import LIVE_FRACTION, BoardBatch, BoardSampler, can
 from solver.blueprint.evaluation import Evaluation, FlopBoards, FlopEvaluator, group_boards
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.shard import Shard
-from solver.blueprint.trainer import BlueprintTrainer, ShardSpec
-from solver.blueprint.trunk import TrunkGame
+from solver.blueprint.trainer import BlueprintTrainer, ShardSpec, sum_boards
+from solver.blueprint.trunk import NO_DISCOUNT, TrunkGame
 from solver.cfr.schedules import schedule
 from solver.postflop.solver import PostflopSolver
 
@@ -194,6 +194,26 @@ def test_the_second_phase_keeps_the_regrets_and_starts_its_average_afresh() -> N
     # One iteration into the phase, the preflop average is what was played in it.
     root = game.preflop.tree.children_of(0)
     np.testing.assert_allclose(trainer.trunk.average()[root], strategy[root], atol=1e-12)
+
+
+def test_an_iteration_asks_the_shards_for_one_seat_after_the_other() -> None:
+    game, sampler, plan = game_of(), flop_sampler(batch=2), schedule("lcfr")
+    trained, by_hand = (BlueprintTrainer(game, pot_types(game), FewBuckets()) for _ in range(2))
+    for trainer in (trained, by_hand):
+        trainer.begin_phase(plan, sampler)
+    trained.run(4)
+    assert [sampler.epoch(iteration) for iteration in range(1, 5)] == [1, 1, 2, 2]
+    for iteration in range(1, 5):
+        batch, epoch = sampler.draw(iteration), sampler.epoch(iteration)
+        weights = plan.weights(epoch) if iteration in (1, 3) else NO_DISCOUNT
+        for seat in range(2):
+            reach = game.reach(by_hand.trunk.strategy, 1 - seat).astype(np.float32)
+            answers = by_hand.fleet.sweep(seat, batch, reach, epoch)
+            by_hand.trunk.update(seat, sum_boards(len(game.lines), answers), weights)
+    for name, table in trained.trunk.state().items():
+        assert table.tobytes() == by_hand.trunk.state()[name].tobytes(), name
+    for name, table in trained.fleet.state().items():
+        assert table.tobytes() == by_hand.fleet.state()[name].tobytes(), name
 
 
 @pytest.mark.parametrize("scope", ["global", "texture"])

@@ -11,7 +11,9 @@ from abstractions.equity import class_pairs, preflop_table
 from solver.betting.game import GameConfig, StreetSizes
 from solver.blueprint.trunk import Trunk, TrunkGame
 from solver.cfr.schedules import schedule
-from solver.preflop.solver import NUM_DEALS, PreflopGame, PreflopSolver
+from solver.preflop.check_down import CheckDown
+from solver.preflop.game import NUM_DEALS, PreflopGame
+from solver.preflop.solver import PreflopSolver
 
 MENU = (StreetSizes("100%", None, "100%", None),) * 3
 
@@ -47,11 +49,10 @@ def test_with_flops_checked_down_the_trunk_is_the_preflop_solver() -> None:
     solver = PreflopSolver(PreflopGame.build(config, table), "dcfr")
     plan = schedule("dcfr")
     for iteration in range(1, 31):
-        trunk.discount(plan.weights(iteration))
         for seat in range(2):
-            trunk.update(seat, checked_down(game, trunk.strategy, seat))
+            trunk.update(seat, checked_down(game, trunk.strategy, seat), plan.weights(iteration))
     solver.run(30)
-    np.testing.assert_allclose(trunk.regret, solver.regret, rtol=1e-9, atol=1e-3)
+    np.testing.assert_allclose(trunk.tables.regret, solver.tables.regret, rtol=1e-9, atol=1e-3)
     np.testing.assert_allclose(trunk.average(), solver.average().probabilities, atol=1e-9)
     average = solver.average()
     for seat in range(2):
@@ -61,6 +62,47 @@ def test_with_flops_checked_down_the_trunk_is_the_preflop_solver() -> None:
             np.testing.assert_allclose(values, average.node_values(seat, best=best), rtol=1e-9, atol=1e-3)
 
 
+def test_with_the_check_down_provider_the_trunk_is_the_preflop_solver_to_the_last_bit() -> None:
+    config = GameConfig(stacks=(1500, 1500), raise_sizes=("2.5", "3x", "a"), raise_cap=3, postflop=MENU)
+    game = TrunkGame.build(config, random_table())
+    provider, trunk, plan = CheckDown(game.preflop), Trunk(game), schedule("dcfr")
+    solver = PreflopSolver(PreflopGame.build(config, random_table()), plan)
+    for iteration in range(1, 21):
+        trunk.iterate(provider, plan.weights(iteration))
+    solver.run(20)
+    for name, table in trunk.state().items():
+        assert table.tobytes() == solver.state()[name].tobytes(), name
+    average = solver.average()
+    assert trunk.average().tobytes() == average.probabilities.tobytes()
+    reach = game.reach(trunk.average(), 0), game.reach(trunk.average(), 1)
+    for seat in range(2):
+        flops = provider.values(game.preflop.leaves, reach, seat)
+        np.testing.assert_allclose(flops, checked_down(game, trunk.average(), seat), rtol=1e-9, atol=1e-3)
+        for best in (False, True):
+            values = game.values(trunk.average(), seat, flops, best=best)
+            assert values.tobytes() == average.node_values(seat, best=best).tobytes()
+
+
+def test_discounts_of_an_epoch_apply_once_and_then_regrets_just_add_up() -> None:
+    config = GameConfig(stacks=(1500, 1500), raise_sizes=("2.5",), raise_cap=1, postflop=MENU)
+    game = TrunkGame.build(config, random_table())
+    provider, trunk = CheckDown(game.preflop), Trunk(game)
+    for _ in range(4):
+        trunk.iterate(provider)
+    vanilla = PreflopSolver(game.preflop, "vanilla")
+    vanilla.run(4)
+    assert trunk.tables.regret.tobytes() == vanilla.tables.regret.tobytes()
+    before, strategy = trunk.tables.regret.copy(), trunk.strategy.copy()
+    weights = schedule("dcfr").weights(9)
+    trunk.iterate(provider, weights)
+    trunk.tables.regret -= before * np.where(before > 0, weights.positive, weights.negative)
+    # What is left is the iteration's own regret, which the strategy of the iteration makes zero on average.
+    root = game.preflop.tree.children_of(0)
+    own = (strategy[root] * trunk.tables.regret[root]).sum(axis=0)
+    scale = np.abs(trunk.tables.regret[root]).max()
+    np.testing.assert_allclose(own, 0, atol=1e-9 * scale)
+
+
 def test_push_or_fold_at_ten_big_blinds_has_its_published_value() -> None:
     game = TrunkGame.build(GameConfig(stacks=(1000, 1000), limp=False, raise_sizes=("a",)), preflop_table())
     assert game.lines == ()
@@ -68,9 +110,8 @@ def test_push_or_fold_at_ten_big_blinds_has_its_published_value() -> None:
     plan = schedule("dcfr")
     nothing = np.zeros((0, NUM_CLASSES))
     for iteration in range(1, 401):
-        trunk.discount(plan.weights(iteration))
         for seat in range(2):
-            trunk.update(seat, nothing)
+            trunk.update(seat, nothing, plan.weights(iteration))
     average = trunk.average()
     value = game.values(average, 0, nothing)[0].sum() / NUM_DEALS / 100
     assert value == pytest.approx(-0.04537, abs=1e-4)

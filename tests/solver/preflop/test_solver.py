@@ -12,15 +12,10 @@ from abstractions.equity import preflop_table
 from solver.betting.game import GameConfig
 from solver.betting.tree import NodeKind
 from solver.cfr.schedules import SCHEDULES, schedule
+from solver.preflop.game import BOARDS_PER_PAIR, NUM_DEALS, PreflopGame
 from solver.preflop.kernels import _pairs
-from solver.preflop.solver import (
-    BOARDS_PER_PAIR,
-    NUM_DEALS,
-    PreflopGame,
-    PreflopSolver,
-    PreflopStrategy,
-    solve_preflop,
-)
+from solver.preflop.solver import PreflopSolver, solve_preflop
+from solver.preflop.strategy import PreflopStrategy
 
 STANDARD = GameConfig(raise_sizes=("2.5,a", "3x,a", "2.5x,a", "a"))
 
@@ -231,7 +226,7 @@ def test_iterations_agree_with_textbook_cfr(name: str) -> None:
     solver = PreflopSolver(game, name)
     solver.run(12)
     expected = reference_cfr(game, name, 12)
-    assert solver.strategy_sum[1:] == pytest.approx(expected[1:], rel=1e-9, abs=1e-9)
+    assert solver.tables.strategy_sum[1:] == pytest.approx(expected[1:], rel=1e-9, abs=1e-9)
 
 
 # ---- the strategy as data ------------------------------------------------------------------------
