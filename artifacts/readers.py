@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from abstractions.textures import Textures
 from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.bundle import Bundle
 from artifacts.format.array_pack import unpack_arrays
-from solver.betting.game import GameConfig, StreetSizes
+from solver.betting.game import GameConfig
 from solver.blueprint.boards import SourceBuckets
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.rows import RowKey, StreetRows, rows_by_key
@@ -56,15 +56,6 @@ def read_game(game: GameConfig, preflop_equity: Bundle) -> TrunkGame:
     return TrunkGame.build(game, (wins, ties, totals))
 
 
-def game_from_config(record: Mapping[str, Any]) -> GameConfig:
-    """The game of a bundle's config."""
-    values = dict(record)
-    for key in ("stacks", "antes", "raise_sizes"):
-        values[key] = tuple(values[key])
-    values["postflop"] = tuple(StreetSizes(**street) for street in values["postflop"])
-    return GameConfig(**values)
-
-
 def read_state(bundle: Bundle) -> Arrays:
     """Of stage `lcfr`: the trainer's state."""
     return {key: np.asarray(array) for key, array in unpack_arrays(bundle, "state").items()}
@@ -79,7 +70,7 @@ def read_trained_blueprint(bundle: Bundle, buckets: Bundle, preflop_equity: Bund
         Bundles of the stages that it was trained on.
     """
     training = bundle.config["training"]
-    game = read_game(game_from_config(training["game"]), preflop_equity)
+    game = read_game(GameConfig.from_mapping(training["game"]), preflop_equity)
     strategy = unpack_arrays(bundle, "blueprint")
     rows = rows_by_key("average", strategy)
     return Blueprint.from_rows(

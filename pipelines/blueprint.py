@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shlex
 import sys
@@ -41,7 +40,7 @@ from pipelines.stages import (
     textures,
 )
 from pipelines.stages.estimates import core_seconds
-from pipelines.training.phase import PhaseConfig, TrainingConfig
+from pipelines.training.phase import TrainingConfig
 
 
 def pipeline(config: Config, run: Stages) -> Ref:
@@ -99,14 +98,14 @@ def pipeline(config: Config, run: Stages) -> Ref:
     start = run.stage(
         "lcfr",
         lcfr.compute,
-        lcfr.LcfrConfig(training_config(config), PhaseConfig(**config.lcfr.model_dump())),
+        lcfr.LcfrConfig(training_config(config), config.lcfr),
         game,
         figures=lcfr.figures,
     )
     finish = run.stage(
         "dcfr",
         dcfr.compute,
-        dcfr.DcfrConfig(training_config(config), PhaseConfig(**config.dcfr.model_dump())),
+        dcfr.DcfrConfig(training_config(config), config.dcfr),
         game | {"lcfr": start},
         figures=dcfr.figures,
     )
@@ -133,9 +132,11 @@ def pipeline(config: Config, run: Stages) -> Ref:
 
 def training_config(config: Config) -> TrainingConfig:
     """What both training phases share."""
-    solver = config.solver.model_dump()
     return TrainingConfig(
-        game=config.game.game_config(), tier=config.evaluate.checkpoint_tier, seed=config.seed, **solver
+        **vars(config.solver),
+        game=config.game.game_config(),
+        tier=config.evaluate.checkpoint_tier,
+        seed=config.seed,
     )
 
 
@@ -183,10 +184,9 @@ def run_pipeline(config: Config) -> Path | None:
 
 def run_tags(config: Config) -> dict[str, str]:
     """What `pipelines.compare` groups and labels runs by."""
-    game = hashlib.sha256(config.game.model_dump_json().encode()).hexdigest()[:6]
     return {
         "preset": config.preset or "custom",
-        "game.id": f"{config.game.name}-{game}",
+        "game.id": config.game.id,
         "tier": config.evaluate.final_tier,
         **git_revision(),
     }

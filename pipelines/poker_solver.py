@@ -179,9 +179,9 @@ def solve(
                 with np.load(state) as saved:
                     solver.load_state(dict(saved))
         outcome = solver.solve(
-            max_iterations=settings["max_iterations"],
-            target_exploitability_pct=settings["target_exploitability_pct"],
-            time_limit_s=settings["time_limit_s"],
+            max_iterations=settings.max_iterations,
+            target_exploitability_pct=settings.target_exploitability_pct,
+            time_limit_s=settings.time_limit_s,
             progress=_show_progress if sys.stderr.isatty() else None,
             should_stop=stopped.is_set,
         )

@@ -19,7 +19,7 @@ from pathlib import Path
 from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
 from pipelines.commands.options import read_json
-from pipelines.commands.spots import Spot, commit_spot, report_columns, report_figure, solve_task, spot_key
+from pipelines.commands.spots import commit_spot, report_columns, report_figure, solve_task, spot_key
 from pipelines.config.composition import compose_config
 from pipelines.config.schema import Config
 from pipelines.run.cluster import open_cluster
@@ -30,7 +30,7 @@ from pipelines.run.errors import UserError
 from pipelines.run.pictures import png
 from pipelines.run.progress import Reporter, plain_console
 from pipelines.run.tracking import Tracker, exit_status, flatten
-from solver.postflop.spot import read_spot
+from solver.postflop.spot import Spot, read_spot
 
 
 def read_spots(folder: Path) -> dict[str, Spot]:

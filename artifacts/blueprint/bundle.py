@@ -261,9 +261,9 @@ class BlueprintBundle(Bundle):
     @property
     def game(self) -> GameConfig:
         """The game that the blueprint was trained for."""
-        from artifacts.readers import game_from_config
+        from solver.betting.game import GameConfig
 
-        return game_from_config(self.configuration["game"])
+        return GameConfig.from_mapping(self.configuration["game"])
 
     @cached_property
     def blueprint(self) -> Blueprint:

@@ -14,17 +14,15 @@ from artifacts.bundle_store import BundleStore
 from pipelines.run.code_version import code_version
 from pipelines.run.engine import stage_key
 from solver.betting.lines import PLAYERS
-from solver.postflop.spot import solve_spot
+from solver.postflop.spot import Spot, solve_spot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Spot = dict[str, Any]
-
 
 def solve_task(spot: Spot) -> dict[str, Any]:
     """Solve one spot on one core; times are left out, so that equal spots give equal results."""
-    result = solve_spot(spot | {"threads": 1})
+    result = solve_spot(spot.model_copy(update={"threads": 1}))
     del result["seconds"]
     result["trace"] = [{k: v for k, v in point.items() if k != "seconds"} for point in result["trace"]]
     return result
@@ -32,7 +30,7 @@ def solve_task(spot: Spot) -> dict[str, Any]:
 
 def spot_key(spot: Spot) -> str:
     """Content address of a solved spot; the number of threads does not change it."""
-    return stage_key("spot", code_version(solve_task), {k: v for k, v in spot.items() if k != "threads"}, {})
+    return stage_key("spot", code_version(solve_task), spot.model_dump(exclude={"threads"}), {})
 
 
 def commit_spot(store: BundleStore, spot: Spot, result: Mapping[str, Any]) -> Bundle:
@@ -50,7 +48,7 @@ def commit_spot(store: BundleStore, spot: Spot, result: Mapping[str, Any]) -> Bu
         stage="spot",
         key=spot_key(spot),
         code=code_version(solve_task),
-        config=spot,
+        config=spot.model_dump(),
         inputs={},
         metrics={
             "exploitability_pct": result["exploitability_pct"],
@@ -68,11 +66,11 @@ def report_columns(spots: Mapping[str, Spot], bundles: Mapping[str, Bundle]) -> 
     rows = []
     for name, bundle in bundles.items():
         result = json.loads(bundle.text("result.json"))
-        row: dict[str, Any] = {"spot": name, "board": spots[name]["board"], "pot": spots[name]["pot"]}
+        row: dict[str, Any] = {"spot": name, "board": spots[name].board, "pot": spots[name].pot}
         row |= {key: result[key] for key in ("exploitability_pct", "iterations")}
         for player in PLAYERS:
             ev, equity = result["ev"][player], result["equity"][player]
-            realised = ev / (equity * spots[name]["pot"]) if equity > 0 else None
+            realised = ev / (equity * spots[name].pot) if equity > 0 else None
             row |= {f"ev_{player}": ev, f"equity_{player}": equity, f"eqr_{player}": realised}
         shares = dict(zip(result["root"]["actions"], result["root"]["frequencies"]))
         row |= {

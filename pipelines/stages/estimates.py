@@ -11,7 +11,8 @@ from functools import cache
 
 import numpy as np
 
-from pipelines.config.schema import Config, Phase
+from pipelines.config.schema import Config
+from pipelines.config.training import PhaseConfig
 from pipelines.training.evaluation_boards import TIERS
 from solver.betting.game import GameConfig
 from solver.betting.lines import PREFLOP
@@ -53,7 +54,7 @@ def _bucket_equity(config: Config) -> float:
     return 160.0 if config.abstraction.scope == "texture" else 80.0
 
 
-def _training(config: Config, phase: Phase) -> float:
+def _training(config: Config, phase: PhaseConfig) -> float:
     """Sweeps of the boards of all iterations, and measurements on the way; no more than the budget."""
     nodes = _nodes(config)
     by_texture = config.abstraction.scope == "texture"

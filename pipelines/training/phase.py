@@ -14,11 +14,14 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass as checked_dataclass
 
 from abstractions.isomorphism import canonical_boards
 from abstractions.textures import Textures, medoid_boards
 from artifacts.bundle import Bundle
 from artifacts.readers import read_bucket_counts, read_game, read_textures
+from pipelines.config.training import PhaseConfig, SolverConfig
 from pipelines.run.engine import NO_EFFECT, Inputs, StageRun
 from pipelines.training.checkpoints import Checkpoint, Checkpoints, Measurement, best_of
 from pipelines.training.evaluation_boards import evaluation_flops
@@ -30,7 +33,7 @@ from solver.blueprint.evaluation import FlopBoards
 from solver.blueprint.pot_types import PotTypes, pot_types
 from solver.blueprint.trainer import BlueprintTrainer, Pruning
 from solver.blueprint.trunk import TrunkGame
-from solver.cfr.schedules import Schedule, schedule
+from solver.validation import one_line_init
 
 Result = TypeVar("Result")
 #: Times that hosts may be lost without a new checkpoint in between.
@@ -39,75 +42,26 @@ MAX_LOSSES = 10
 SAVING_SHARE = 1 / 20
 
 
-@dataclass(frozen=True)
-class TrainingConfig:
-    """What both phases share.
+@one_line_init
+@checked_dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
+class TrainingConfig(SolverConfig):
+    """What both phases share: the section `solver`, and what it is applied to.
 
     Attributes
     ----------
     game
         The game.
-    pot_types
-        ``per_line`` or ``shared``.
-    boards
-        ``members``: real boards; ``medoids``: the small game of typical boards.
-    batch, epoch_length
-        Boards per iteration (0: all boards of the medoid game); iterations per discount epoch (0: as many as
-        cover every texture about once).
-    showdown
-        ``exact`` or ``bucket``.
     tier
         Boards that exploitability is measured on.
-    prune_below
-        Regret in chips times deals, negative, under which actions are skipped; None: nothing is pruned.
     seed
         Of the boards.
-    max_core_hours, target_exploitability
-        End a phase at a measurement when it has cost so much, or when it is this good (mbb/hand).
-    checkpoint_minutes
-        Time between checkpoints; longer where saving one would take more than `SAVING_SHARE` of it.
     """
 
     game: GameConfig
-    pot_types: str
-    boards: str
-    batch: int
-    epoch_length: int
-    showdown: str
     tier: str
-    prune_below: float | None
     seed: int
-    max_core_hours: float | None
-    target_exploitability: float | None
-    checkpoint_minutes: float = field(default=5.0, metadata=NO_EFFECT)
-
-
-@dataclass(frozen=True)
-class PhaseConfig:
-    """A discount schedule for a number of iterations, with so many measurements at equal distances.
-
-    Exponents that are None are the schedule's own.
-    """
-
-    iterations: int
-    schedule: str
-    alpha: float | None
-    beta: float | None
-    gamma: float | None
-    measurements: int
-
-    def rule(self, horizon: int) -> Schedule:
-        """The schedule; `horizon` is the last epoch."""
-        return schedule(self.schedule, self.alpha, self.beta, self.gamma, horizon=max(horizon, 1))
-
-    def marks(self) -> list[int]:
-        """Iterations after which exploitability is measured; the last one is among them.
-
-        >>> PhaseConfig(10, "lcfr", None, None, None, 4).marks()
-        [3, 5, 8, 10]
-        """
-        count = min(self.measurements, self.iterations)
-        return [-(-self.iterations * k // count) for k in range(1, count + 1)]
+    # When a checkpoint is saved changes nothing. Saving takes `SAVING_SHARE` of the time at most.
+    checkpoint_minutes: float = field(metadata=NO_EFFECT)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,19 +2,56 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any
+import dataclasses
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    TypeAdapter,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic.dataclasses import dataclass
 
 from solver.betting.lines import FLOP, MAX_SEATS, RIVER, STREETS
 from solver.betting.sizes import SizeKind, Thresholds, parse_menu, parse_preflop_menu, round_chips
+from solver.validation import one_line_init, otherwise, read
 
 MAX_CHIPS = 100_000_000  # nine stacks and a pot still fit 32 bits
 DEFAULT_NODE_LIMIT = 5_000_000
 
+Chips = Annotated[
+    int, Strict(), Field(ge=0, le=MAX_CHIPS), otherwise(f"is not a whole number from 0 to {MAX_CHIPS:,}")
+]
+Number = Annotated[float, Strict(), otherwise("is not a number")]
+Rake = Annotated[float, Strict(), Field(ge=0, lt=1), otherwise("is not a rate from 0 to 1")]
+RakeCap = Annotated[float, Strict(), Field(ge=0), otherwise("is not a number of chips >= 0")]
+Flag = Annotated[bool, Strict(), otherwise("is not true or false")]
 
-@dataclass(frozen=True)
+
+def _two_seats(stacks: Any) -> Any:
+    return (stacks, stacks) if isinstance(stacks, int) else stacks
+
+
+def _menu_text(menu: Any) -> Any:
+    if isinstance(menu, int | float) and not isinstance(menu, bool):
+        return str(menu)
+    return ",".join(map(str, menu)) if isinstance(menu, list | tuple) else menu
+
+
+Stacks = Annotated[tuple[Chips, ...], BeforeValidator(_two_seats), otherwise("is not a list")]
+#: A menu before the flop: a text, a number or a list of either, kept as text.
+PreflopMenu = Annotated[
+    str, BeforeValidator(_menu_text), otherwise("is not accepted: a menu such as '2.5', '3x,a' or 2.5")
+]
+
+
+@dataclasses.dataclass(frozen=True)
 class StreetSizes:
     """Menus of one postflop street.
 
@@ -28,6 +65,7 @@ class StreetSizes:
     ip_bet: str | None = "50%,100%"
     ip_raise: str | None = "2.5x"
     donk: str | None = None
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     def validate(self, where: str) -> None:
         """Refuse a menu that cannot be parsed, naming it."""
@@ -53,10 +91,10 @@ def street_sizes(
     >>> street_sizes({"flop": {"bet": "50%", "raise": "2.5x"}}, first_street=RIVER)[0].ip_bet
     '50%'
     """
-    if not isinstance(bet_sizes, Mapping):
-        raise ValueError(f"bet_sizes: {bet_sizes!r} is not a table of streets")
     donk_sizes = donk_sizes or {}
     for key, table in (("bet_sizes", bet_sizes), ("donk_sizes", donk_sizes)):
+        if not isinstance(table, Mapping):
+            raise ValueError(f"{key}: {table!r} is not a table of streets")
         for name in table:
             if name not in STREETS[FLOP:]:
                 raise ValueError(f"{key}.{name}: unknown street; accepted: flop, turn, river")
@@ -99,6 +137,7 @@ def _seat_sizes(given: Any, street: str) -> tuple[Mapping[str, Any], Mapping[str
     return pair[0], pair[1]
 
 
+@one_line_init
 @dataclass(frozen=True)
 class GameConfig:
     """A no-limit hold'em game; amounts in chips, 100 chips = 1 big blind by convention.
@@ -135,24 +174,50 @@ class GameConfig:
         Largest tree that may be built.
     """
 
-    stacks: tuple[int, ...] = (10_000, 10_000)
-    small_blind: int = 50
-    big_blind: int = 100
-    antes: tuple[int, ...] = ()
-    straddle: int = 0
-    limp: bool = True
-    raise_sizes: tuple[str, ...] = ("2.5", "3x", "2.5x", "a")
-    over_limp_sizes: str = ""
-    raise_cap: int = 4
-    postflop: tuple[StreetSizes, ...] = field(default=(StreetSizes(),) * 3)
-    postflop_raise_cap: int | None = 1
-    add_allin_threshold: float = 0.0
-    force_allin_threshold: float = 0.15
-    merging_threshold: float = 0.0
-    rake: float = 0.0
-    rake_cap: float = 0.0
-    no_flop_no_drop: bool = False
-    node_limit: int = DEFAULT_NODE_LIMIT
+    stacks: Stacks = (10_000, 10_000)
+    small_blind: Chips = 50
+    big_blind: Chips = 100
+    antes: Annotated[tuple[Chips, ...], otherwise("is not a list")] = ()
+    straddle: Chips = 0
+    limp: Flag = True
+    raise_sizes: Annotated[tuple[PreflopMenu, ...], otherwise("is not a list")] = ("2.5", "3x", "2.5x", "a")
+    over_limp_sizes: PreflopMenu = ""
+    raise_cap: Chips = 4
+    postflop: tuple[StreetSizes, ...] = (StreetSizes(),) * 3
+    postflop_raise_cap: Chips | None = 1
+    add_allin_threshold: Number = 0.0
+    force_allin_threshold: Number = 0.15
+    merging_threshold: Number = 0.0
+    rake: Rake = 0.0
+    rake_cap: RakeCap = 0.0
+    no_flop_no_drop: Flag = False
+    node_limit: Chips = DEFAULT_NODE_LIMIT
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_table(cls, given: Any) -> Any:
+        """Of a config table: refuse unknown keys, and read the menus that are written as in spot files."""
+        if not isinstance(given, Mapping):
+            return given
+        known = {item.name for item in dataclasses.fields(cls)} | {"bet_sizes", "donk_sizes"}
+        for key in given:
+            if key not in known:
+                accepted = ", ".join(sorted(known - {"postflop"}))
+                raise ValueError(f"{key}: unknown key of the game; accepted: {accepted}")
+        values = dict(given)
+        bets, donks = values.pop("bet_sizes", None), values.pop("donk_sizes", None)
+        if donks and bets is None:
+            raise ValueError("donk_sizes: given without bet_sizes")
+        if bets is not None:
+            if "postflop" in values:
+                raise ValueError("postflop: given beside bet_sizes; accepted: one of them")
+            values["postflop"] = street_sizes(bets, donks)
+        return values
+
+    @field_validator("antes", mode="before")
+    @classmethod
+    def _ante_of_every_seat(cls, antes: Any, info: ValidationInfo) -> Any:
+        return (antes,) * len(info.data.get("stacks", ())) if isinstance(antes, int) else antes
 
     def __post_init__(self) -> None:
         if not self.antes:
@@ -173,8 +238,6 @@ class GameConfig:
         seats = self.num_seats
         if not 2 <= seats <= MAX_SEATS:
             raise ValueError(f"stacks: {seats} seats; accepted: 2 to {MAX_SEATS}")
-        for key in ("small_blind", "big_blind", "straddle", "raise_cap", "node_limit"):
-            require_chips(key, getattr(self, key))
         if not 0 < self.big_blind >= self.small_blind:
             raise ValueError(
                 f"big_blind: {self.big_blind} is not positive and at least the small blind {self.small_blind}"
@@ -184,8 +247,6 @@ class GameConfig:
         if len(self.antes) != seats:
             raise ValueError(f"antes: {len(self.antes)} values for {seats} seats")
         for seat in range(seats):
-            require_chips(f"antes[{seat}]", self.antes[seat])
-            require_chips(f"stacks[{seat}]", self.stacks[seat])
             if self.stacks[seat] <= self.antes[seat]:
                 raise ValueError(
                     f"stacks[{seat}]: {self.stacks[seat]} does not exceed the ante {self.antes[seat]}"
@@ -200,10 +261,7 @@ class GameConfig:
             raise ValueError(f"postflop: {len(self.postflop)} menus; accepted: 3 (flop, turn, river)")
         for street, sizes in zip(STREETS[FLOP:], self.postflop):
             sizes.validate(f"bet_sizes.{street}")
-        if self.postflop_raise_cap is not None:
-            require_chips("postflop_raise_cap", self.postflop_raise_cap)
         Thresholds.of(self.add_allin_threshold, self.force_allin_threshold, self.merging_threshold)
-        require_rake(self.rake, self.rake_cap)
 
     def check_minimum_raises(self) -> None:
         """Refuse a preflop size below the minimum raise, which the tree would lift to it.
@@ -245,52 +303,21 @@ class GameConfig:
         >>> GameConfig.from_mapping({"stacks": 2500, "raise_sizes": [2, "3x", "a"]}).stacks
         (2500, 2500)
         """
-        known = {item.name for item in fields(cls)} - {"postflop"} | {"bet_sizes", "donk_sizes"}
-        values = dict(table)
-        for key in values:
-            if key not in known:
-                raise ValueError(f"{key}: unknown key of the game; accepted: {', '.join(sorted(known))}")
-        bets, donks = values.pop("bet_sizes", None), values.pop("donk_sizes", None)
-        if donks and bets is None:
-            raise ValueError("donk_sizes: given without bet_sizes")
-        if bets is not None:
-            values["postflop"] = street_sizes(bets, donks)
-        stacks = values.get("stacks", cls.stacks)
-        values["stacks"] = (stacks, stacks) if isinstance(stacks, int) else _tuple("stacks", stacks)
-        if "antes" in values:
-            antes = values["antes"]
-            values["antes"] = (
-                (antes,) * len(values["stacks"]) if isinstance(antes, int) else _tuple("antes", antes)
-            )
-        if "raise_sizes" in values:
-            depths = _tuple("raise_sizes", values["raise_sizes"])
-            values["raise_sizes"] = tuple(map(_menu_text, depths))
-        if "over_limp_sizes" in values:
-            values["over_limp_sizes"] = _menu_text(values["over_limp_sizes"])
-        return cls(**values)
+        return read(_GAME, table)
 
 
-def _menu_text(menu: str | float | Sequence[str | float]) -> str:
-    return str(menu) if isinstance(menu, str | int | float) else ",".join(map(str, menu))
-
-
-def _tuple(key: str, value: Any) -> tuple[Any, ...]:
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        raise ValueError(f"{key}: {value!r} is not a list")
-    return tuple(value)
+_GAME = TypeAdapter(GameConfig)
+_CHIPS: TypeAdapter[int] = TypeAdapter(Chips)
+_RAKE: TypeAdapter[float] = TypeAdapter(Rake)
+_RAKE_CAP: TypeAdapter[float] = TypeAdapter(RakeCap)
 
 
 def require_chips(key: str, value: Any) -> None:
     """Refuse anything but a whole number of chips >= 0, naming the key."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_CHIPS:
-        raise ValueError(f"{key}: {value!r} is not a whole number from 0 to {MAX_CHIPS:,}")
+    read(_CHIPS, value, key)
 
 
 def require_rake(rake: float, rake_cap: float) -> None:
     """Refuse a rake rate outside [0, 1) or a negative cap."""
-    if isinstance(rake, bool) or not isinstance(rake, int | float) or not 0 <= rake < 1:
-        raise ValueError(f"rake: {rake!r} is not a rate from 0 to 1")
-    if isinstance(rake_cap, bool) or not isinstance(rake_cap, int | float) or not rake_cap >= 0:
-        raise ValueError(f"rake_cap: {rake_cap!r} is not a number of chips >= 0")
-    if math.isnan(rake_cap):
-        raise ValueError("rake_cap: nan is not a number of chips >= 0")
+    read(_RAKE, rake, "rake")
+    read(_RAKE_CAP, rake_cap, "rake_cap")

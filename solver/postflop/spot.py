@@ -1,11 +1,12 @@
-"""Spot files: a dictionary of settings in, a dictionary of results out."""
+"""Spot files: a `Spot` or its JSON in, a dictionary of results out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, TypeAdapter, model_validator
 
 from abstractions.cards import format_cards
 from abstractions.ranges import class_weights, from_class_weights
@@ -15,39 +16,127 @@ from solver.betting.tree import spot_tree
 from solver.postflop.holdem import read_board, read_range
 from solver.postflop.node_report import NodeReport
 from solver.postflop.solver import PostflopSolver, SolveResult, read_schedule
+from solver.validation import otherwise, read, refusal
 
-_REQUIRED = ("board", "oop_range", "ip_range", "pot", "stack", "bet_sizes")
-#: Optional keys of a spot and what they are when left out.
-DEFAULTS: dict[str, Any] = {
-    "donk_sizes": None,
-    "add_allin_threshold": 1.5,
-    "force_allin_threshold": 0.15,
-    "merging_threshold": 0.1,
-    "rake": 0.0,
-    "rake_cap": 0.0,
-    "max_iterations": 1000,
-    "target_exploitability_pct": 0.1,
-    "time_limit_s": None,
-    "schedule": "auto",
-    "compress": False,
-    "threads": 2,
-    "locks": [],
-    "memory_limit_mib": None,
-}
-_TREE_KEYS = (
-    "donk_sizes",
-    "add_allin_threshold",
-    "force_allin_threshold",
-    "merging_threshold",
-    "rake",
-    "rake_cap",
-)
-_LOCK_KEYS = ("line", "cards", "hands", "strategy")
-_NUMBERS = (*_TREE_KEYS[1:], "target_exploitability_pct", "time_limit_s", "memory_limit_mib")
-_INTEGERS = ("pot", "stack", "max_iterations", "threads")
+Text = Annotated[str, otherwise("is not text")]
+Whole = Annotated[int, otherwise("is not a whole number")]
+Number = Annotated[int | float, otherwise("is not a number")]
+Flag = Annotated[bool, otherwise("is not true or false")]
+Streets = Annotated[dict[str, Any], otherwise("is no object with streets")]
+_TREE_OPTIONS = {"add_allin_threshold", "force_allin_threshold", "merging_threshold", "rake", "rake_cap"}
 
 
-def read_spot(spot: Mapping[str, Any]) -> dict[str, Any]:
+class Lock(BaseModel):
+    """How a player is made to act at one decision.
+
+    Attributes
+    ----------
+    line
+        Where.
+    strategy
+        Probabilities by action; actions left out get 0.
+    cards
+        Cards dealt on the way. Left out, the lock holds for every run-out.
+    hands
+        The range that is locked. Left out, every hand is.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    line: Text
+    strategy: Annotated[dict[str, Number], otherwise("is no object of actions and probabilities")]
+    cards: Text | None = None
+    hands: Text | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_keys(cls, lock: Any) -> Any:
+        if not isinstance(lock, Mapping) or not {"line", "strategy"} <= set(lock) <= set(cls.model_fields):
+            accepted = "line, strategy and, if wanted, cards and hands"
+            raise refusal(lock, f"is no lock; accepted keys: {accepted}")
+        return lock
+
+    @property
+    def spares_suits(self) -> bool:
+        """Whether the lock treats all suits alike."""
+        weights = read_range("locks.hands", self.hands or "all")
+        return not self.cards and np.array_equal(from_class_weights(class_weights(weights)), weights)
+
+
+class Spot(BaseModel):
+    """A spot file: every key, its type, and what it is when left out.
+
+    Whether cards, ranges, sizes and the schedule make sense is checked by those who read them.
+
+    Attributes
+    ----------
+    board
+        Three, four or five cards.
+    oop_range, ip_range
+        Ranges as text; ``all`` is every combo.
+    pot, stack
+        Chips in the middle and behind each player.
+    bet_sizes, donk_sizes
+        Menus by street, see `solver.betting.game.street_sizes`.
+    add_allin_threshold, force_allin_threshold, merging_threshold
+        See `solver.betting.sizes`.
+    rake, rake_cap
+        Rake is ``min(rake * pot, rake_cap)``.
+    max_iterations, target_exploitability_pct, time_limit_s
+        When to stop, the target in percent of the pot.
+    schedule
+        Name of a discount schedule; ``auto`` chooses.
+    compress
+        16-bit tables: about half the memory.
+    threads
+        Threads that share the work; results do not depend on it.
+    locks
+        Decisions that are not solved.
+    memory_limit_mib
+        MiB over which to refuse; left out, nine tenths of the machine's memory.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    board: Text
+    oop_range: Text
+    ip_range: Text
+    pot: Whole
+    stack: Whole
+    bet_sizes: Streets
+    donk_sizes: Streets | None = None
+    add_allin_threshold: Number = 1.5
+    force_allin_threshold: Number = 0.15
+    merging_threshold: Number = 0.1
+    rake: Number = 0.0
+    rake_cap: Number = 0.0
+    max_iterations: Whole = 1000
+    target_exploitability_pct: Number | None = 0.1
+    time_limit_s: Number | None = None
+    schedule: Text = "auto"
+    compress: Flag = False
+    threads: Whole = 2
+    locks: Annotated[list[Lock], otherwise("is no list")] = []
+    memory_limit_mib: Number | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_keys(cls, spot: Any) -> Any:
+        if not isinstance(spot, Mapping):
+            raise ValueError(f"spot: expected an object with keys, got a {type(spot).__name__}")
+        for key in spot:
+            if key not in cls.model_fields:
+                raise ValueError(f"spot: {key!r} is no key; accepted: {', '.join(cls.model_fields)}")
+        for key, field in cls.model_fields.items():
+            if field.is_required() and key not in spot:
+                raise ValueError(f"spot: {key!r} is missing")
+        return dict(spot)
+
+
+_SPOT = TypeAdapter(Spot)
+
+
+def read_spot(spot: Mapping[str, Any] | Spot) -> Spot:
     """Check a spot's keys and types and fill in what is left out.
 
     Raises
@@ -55,81 +144,40 @@ def read_spot(spot: Mapping[str, Any]) -> dict[str, Any]:
     ValueError
         With one line that names the key and what is accepted.
     """
-    if not isinstance(spot, Mapping):
-        raise ValueError(f"spot: expected an object with keys, got a {type(spot).__name__}")
-    for key in spot:
-        if key not in _REQUIRED and key not in DEFAULTS:
-            raise ValueError(f"spot: {key!r} is no key; accepted: {', '.join((*_REQUIRED, *DEFAULTS))}")
-    for key in _REQUIRED:
-        if key not in spot:
-            raise ValueError(f"spot: {key!r} is missing")
-    settings = {**DEFAULTS, **spot}
-    for key in _INTEGERS:
-        if not isinstance(settings[key], int) or isinstance(settings[key], bool):
-            raise ValueError(f"{key}: {settings[key]!r} is not a whole number")
-    for key in _NUMBERS:
-        value = settings[key]
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise ValueError(f"{key}: {value!r} is not a number")
-    for key in ("board", "oop_range", "ip_range", "schedule"):
-        if not isinstance(settings[key], str):
-            raise ValueError(f"{key}: {settings[key]!r} is not text")
-    if not isinstance(settings["compress"], bool):
-        raise ValueError(f"compress: {settings['compress']!r} is not true or false")
-    if not isinstance(settings["bet_sizes"], Mapping):
-        raise ValueError(f"bet_sizes: {settings['bet_sizes']!r} is no object with streets")
-    if not isinstance(settings["locks"], list):
-        raise ValueError(f"locks: {settings['locks']!r} is no list")
-    for lock in settings["locks"]:
-        _check_lock(lock)
-    return settings
+    return spot if isinstance(spot, Spot) else read(_SPOT, spot)
 
 
-def _check_lock(lock: Any) -> None:
-    if not isinstance(lock, Mapping) or not {"line", "strategy"} <= set(lock) <= set(_LOCK_KEYS):
-        raise ValueError(
-            f"locks: {lock!r} is no lock; accepted keys: line, strategy and, if wanted, cards and hands"
-        )
-    if not isinstance(lock["strategy"], Mapping):
-        raise ValueError(f"locks: the strategy at {lock['line']!r} is no object of actions and probabilities")
-
-
-def tree_of_spot(spot: Mapping[str, Any]) -> PublicTree:
+def tree_of_spot(spot: Mapping[str, Any] | Spot) -> PublicTree:
     """The betting tree of a spot."""
-    settings = read_spot(spot)
-    street = len(read_board(settings["board"])) - 2
-    options = {key: settings[key] for key in _TREE_KEYS[1:]}
-    sizes = settings["bet_sizes"], settings["donk_sizes"]
-    return spot_tree(street, settings["pot"], settings["stack"], *sizes, **options)
+    spot = read_spot(spot)
+    street = len(read_board(spot.board)) - 2
+    options = spot.model_dump(include=_TREE_OPTIONS)
+    return spot_tree(street, spot.pot, spot.stack, spot.bet_sizes, spot.donk_sizes, **options)
 
 
-def spot_solver(spot: Mapping[str, Any]) -> PostflopSolver:
-    """A solver for a spot, with its locks in place.
-
-    A lock holds the ``line`` it fixes, the ``strategy`` as probabilities by action, and if wanted ``hands``
-    (a range, all by default) and ``cards`` (those dealt on the way; left out, it holds for every run-out).
-    """
-    settings = read_spot(spot)
-    limit = settings["memory_limit_mib"]
+def spot_solver(spot: Mapping[str, Any] | Spot) -> PostflopSolver:
+    """A solver for a spot, with its locks in place."""
+    spot = read_spot(spot)
+    limit = spot.memory_limit_mib
     solver = PostflopSolver(
-        **{key: settings[key] for key in (*_REQUIRED, *_TREE_KEYS)},
-        schedule=read_schedule(settings["schedule"], horizon=settings["max_iterations"]),
-        compress=settings["compress"],
-        threads=settings["threads"],
-        isomorphism=all(_spares_suits(lock) for lock in settings["locks"]),
+        board=spot.board,
+        oop_range=spot.oop_range,
+        ip_range=spot.ip_range,
+        pot=spot.pot,
+        stack=spot.stack,
+        bet_sizes=spot.bet_sizes,
+        donk_sizes=spot.donk_sizes,
+        **spot.model_dump(include=_TREE_OPTIONS),
+        schedule=read_schedule(spot.schedule, horizon=spot.max_iterations),
+        compress=spot.compress,
+        threads=spot.threads,
+        isomorphism=all(lock.spares_suits for lock in spot.locks),
         memory_limit=None if limit is None else int(limit * 2**20),
     )
-    for lock in settings["locks"]:
-        line, cards = str(lock["line"]), lock.get("cards")
-        solver.go(line, _first_cards(solver, line) if cards is None else cards)
-        solver.lock(lock["strategy"], hands=lock.get("hands"), every_runout=cards is None)
+    for lock in spot.locks:
+        solver.go(lock.line, _first_cards(solver, lock.line) if lock.cards is None else lock.cards)
+        solver.lock(lock.strategy, hands=lock.hands, every_runout=lock.cards is None)
     return solver.go("")
-
-
-def _spares_suits(lock: Mapping[str, Any]) -> bool:
-    """Whether a lock treats all suits alike."""
-    weights = read_range("locks.hands", lock.get("hands") or "all")
-    return not lock.get("cards") and np.array_equal(from_class_weights(class_weights(weights)), weights)
 
 
 def _first_cards(solver: PostflopSolver, line: str) -> str:
@@ -140,7 +188,7 @@ def _first_cards(solver: PostflopSolver, line: str) -> str:
 
 
 def solve_spot(
-    spot: Mapping[str, Any],
+    spot: Mapping[str, Any] | Spot,
     *,
     progress: Callable[[int, float, float], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -154,12 +202,12 @@ def solve_spot(
     should_stop
         Asked between blocks of iterations; true ends the run early.
     """
-    settings = read_spot(spot)
-    solver = spot_solver(settings)
+    spot = read_spot(spot)
+    solver = spot_solver(spot)
     outcome = solver.solve(
-        max_iterations=settings["max_iterations"],
-        target_exploitability_pct=settings["target_exploitability_pct"],
-        time_limit_s=settings["time_limit_s"],
+        max_iterations=spot.max_iterations,
+        target_exploitability_pct=spot.target_exploitability_pct,
+        time_limit_s=spot.time_limit_s,
         progress=progress,
         should_stop=should_stop,
     )

@@ -1,0 +1,91 @@
+"""The sections of `conf/` that say how a blueprint is trained; the training stages take them as they are."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, Strict
+from pydantic.dataclasses import dataclass
+
+from solver.cfr.schedules import Schedule, schedule
+from solver.validation import one_line_init, rejection
+
+_CLOSED = ConfigDict(extra="forbid")
+Whole = Annotated[int, Strict()]
+Number = Annotated[float, Strict()]
+
+
+@one_line_init
+@dataclass(frozen=True, config=_CLOSED)
+class SolverConfig:
+    """The section `solver`: the blueprint trainer.
+
+    Attributes
+    ----------
+    showdown
+        ``exact`` or ``bucket``.
+    boards
+        ``members``: real boards; ``medoids``: the small game of typical boards.
+    batch, epoch_length
+        Boards per iteration (0: all boards of the medoid game); iterations per discount epoch (0: as many as
+        cover every texture about once).
+    pot_types
+        ``per_line`` or ``shared``.
+    prune_below
+        Regret in chips times deals, negative, under which actions are skipped; None: nothing is pruned.
+    checkpoint_minutes
+        Time between checkpoints; longer where saving one takes a large share of it.
+    max_core_hours, target_exploitability
+        End a phase at a measurement when it has cost so much, or when it is this good (mbb/hand).
+    """
+
+    showdown: Literal["exact", "bucket"]
+    boards: Literal["members", "medoids"]
+    batch: Annotated[Whole, Field(ge=0)]
+    epoch_length: Annotated[Whole, Field(ge=0)]
+    pot_types: Literal["per_line", "shared"]
+    prune_below: Annotated[Number, Field(lt=0)] | None
+    checkpoint_minutes: Annotated[Number, Field(gt=0)]
+    max_core_hours: Annotated[Number, Field(gt=0)] | None
+    target_exploitability: Annotated[Number, Field(gt=0)] | None
+
+    def __post_init__(self) -> None:
+        if self.batch == 0 and self.boards == "members":
+            raise rejection("batch", 0, "at least 1; 0, all boards at once, needs solver.boards=medoids")
+
+
+@one_line_init
+@dataclass(frozen=True, config=_CLOSED)
+class PhaseConfig:
+    """The sections `lcfr` and `dcfr`: a discount schedule for a number of iterations.
+
+    Exploitability is measured `measurements` times at equal distances. Exponents that are None are the schedule's own.
+    """
+
+    iterations: Annotated[Whole, Field(ge=0, le=100_000_000)]
+    # Flooring and predicting schedules lose their meaning when boards are sampled.
+    schedule: Literal["vanilla", "lcfr", "dcfr", "dcfr-postflop", "hs-dcfr"]
+    # alpha <= 0 silently leaves equilibrium: positive regrets are then forgotten as fast as they come.
+    alpha: Annotated[Number, Field(gt=0, le=10)] | None
+    beta: Annotated[Number, Field(ge=-10, le=10)] | None
+    gamma: Annotated[Number, Field(ge=0, le=20)] | None
+    measurements: Annotated[Whole, Field(ge=1)]
+
+    def __post_init__(self) -> None:
+        if self.schedule == "vanilla" and (self.alpha is not None or self.beta is not None):
+            raise rejection(
+                "alpha", self.alpha, "null with schedule vanilla, which does not discount regrets"
+            )
+
+    def rule(self, horizon: int) -> Schedule:
+        """The schedule; `horizon` is the last epoch."""
+        return schedule(self.schedule, self.alpha, self.beta, self.gamma, horizon=max(horizon, 1))
+
+    def marks(self) -> list[int]:
+        """Iterations after which exploitability is measured; the last one is among them.
+
+        >>> PhaseConfig(10, "lcfr", None, None, None, 4).marks()
+        [3, 5, 8, 10]
+        """
+        count = min(self.measurements, self.iterations)
+        return [-(-self.iterations * k // count) for k in range(1, count + 1)]
