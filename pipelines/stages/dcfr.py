@@ -7,7 +7,6 @@ so the blueprint is the average at the measurement with the lowest exploitabilit
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,16 +25,13 @@ from pipelines.training.phase import (
     read_game,
     train_phase,
 )
-from pipelines.training.trace import trace_figure, trace_metrics, trace_table
+from pipelines.training.trace import trace_metrics, trace_table
 from solver.blueprint.boards import SourceBuckets
 from solver.blueprint.evaluation import Blueprint
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.tables import TableLayout
 from solver.blueprint.trainer import BlueprintTrainer
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -115,8 +111,3 @@ def read_blueprint(bundle: Bundle, buckets: Bundle, preflop_equity: Bundle) -> B
     for (kind, texture, street), array in rows.items():
         layout.fill(table, kind, street, array, textures.index(texture))
     return Blueprint(game, np.array(strategy["preflop"]), layout, table, bucketing, pots)
-
-
-def figures(bundle: Bundle) -> dict[str, Figure]:
-    """Exploitability over the iterations of both phases."""
-    return {"exploitability": trace_figure(bundle["trace"])}

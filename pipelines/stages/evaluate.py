@@ -9,13 +9,11 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from abstractions.cards import CLASS_NAMES
-from artifacts.bundle import Bundle
 from artifacts.format.arrow_file import Column
 from artifacts.preflop_offpath import clean_off_path
 from pipelines.run.engine import Inputs, Output, StageRun
@@ -32,9 +30,6 @@ from solver.betting.tree_text import action_labels, preflop_key
 from solver.blueprint.evaluation import Blueprint, BlueprintValue
 from solver.blueprint.trunk import Floats
 from solver.preflop.solver import PreflopStrategy
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SEATS = ("sb", "bb")
 PREMIUM = ("AA", "KK", "QQ", "AKs", "AKo")
@@ -202,23 +197,3 @@ def preflop_metrics(play: PreflopStrategy) -> dict[str, float]:
 
 def _of(shares: Floats, hand: str) -> float:
     return float(shares[CLASS_NAMES.index(hand)])
-
-
-def figures(bundle: Bundle) -> dict[str, Figure]:
-    """Where the loss sits, by street and by flop line."""
-    return {"loss": _loss_figure(bundle)}
-
-
-def _loss_figure(bundle: Bundle) -> Figure:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 4))
-    for position, (name, column) in enumerate((("loss_by_street", "street"), ("loss_by_line", "line"))):
-        table = bundle[name]
-        axes = figure.add_subplot(1, 2, position + 1)
-        bars = axes.bar([str(label) for label in table[column]], table["loss"])
-        axes.bar_label(bars, fmt="%.1f", fontsize=7)
-        axes.set(ylabel="mbb/hand", title=f"exploitability by {column}")
-        axes.tick_params(axis="x", rotation=0 if column == "street" else 60, labelsize=7)
-    figure.tight_layout()
-    return figure

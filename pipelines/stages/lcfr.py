@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,11 +17,8 @@ from pipelines.training.phase import (
     TrainingConfig,
     train_phase,
 )
-from pipelines.training.trace import trace_figure, trace_metrics, trace_table
+from pipelines.training.trace import trace_metrics, trace_table
 from solver.blueprint.trainer import BlueprintTrainer
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -56,8 +52,3 @@ def compute(config: LcfrConfig, inputs: Inputs, run: StageRun) -> Output:
 def read_state(bundle: Bundle) -> Arrays:
     """The trainer's state in a bundle of this stage."""
     return {key: np.asarray(array) for key, array in unpack_arrays(bundle, "state").items()}
-
-
-def figures(bundle: Bundle) -> dict[str, Figure]:
-    """Exploitability over the iterations."""
-    return {"exploitability": trace_figure(bundle["trace"])}

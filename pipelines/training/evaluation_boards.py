@@ -28,7 +28,7 @@ from abstractions.isomorphism import board_index
 from abstractions.textures import Textures, medoid_boards
 from pipelines.run.cluster import Cluster, unlocked
 from pipelines.training import tier_flops
-from pipelines.training.hosts import BatchBuckets, street_buckets
+from solver.blueprint.boards import BatchBuckets, street_buckets
 from solver.blueprint.evaluation import (
     Blueprint,
     BlueprintValue,

@@ -22,12 +22,13 @@ from artifacts.bundle import Bundle
 from pipelines.run.engine import NO_EFFECT, Inputs, StageRun
 from pipelines.stages.buckets import bucket_counts
 from pipelines.stages.textures import read_textures
-from pipelines.training.checkpoints import Checkpoint, Checkpoints, Measurement, best_of
+from pipelines.training.checkpoints import Checkpoint, Checkpoints
 from pipelines.training.evaluation_boards import evaluation_flops
 from pipelines.training.fleet import HostFleet, open_fleet
-from pipelines.training.hosts import Arrays, BatchBuckets, Postflop, ShardsLostError
+from pipelines.training.hosts import Arrays, Postflop, ShardsLostError
+from pipelines.training.trace import Measurement, best_of
 from solver.betting.game import GameConfig, StreetSizes
-from solver.blueprint.boards import BoardSampler
+from solver.blueprint.boards import BatchBuckets, BoardSampler
 from solver.blueprint.evaluation import FlopBoards
 from solver.blueprint.pot_types import PotTypes, pot_types
 from solver.blueprint.trainer import BlueprintTrainer, Pruning
