@@ -7,7 +7,7 @@ cleaned is the same with hands that are off-path before the flop folded (`artifa
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -20,6 +20,7 @@ from pipelines.run.engine import Inputs, Output, StageRun
 from pipelines.stages.dcfr import read_blueprint
 from pipelines.stages.textures import read_textures
 from pipelines.training.evaluation_boards import (
+    TIER_NAME,
     Progress,
     evaluate_blueprint,
     evaluation_boards,
@@ -53,8 +54,8 @@ class EvaluateConfig:
         Of the cleaning.
     """
 
-    tier: str
-    street_tier: str
+    tier: str = field(metadata=TIER_NAME)
+    street_tier: str = field(metadata=TIER_NAME)
     medoids: bool
     reach_rule: str
 

@@ -23,7 +23,7 @@ from pipelines.run.engine import NO_EFFECT, Inputs, StageRun
 from pipelines.stages.buckets import bucket_counts
 from pipelines.stages.textures import read_textures
 from pipelines.training.checkpoints import Checkpoint, Checkpoints
-from pipelines.training.evaluation_boards import evaluation_flops
+from pipelines.training.evaluation_boards import TIER_NAME, evaluation_flops
 from pipelines.training.fleet import HostFleet, open_fleet
 from pipelines.training.hosts import Arrays, Postflop, ShardsLostError
 from pipelines.training.trace import Measurement, best_of
@@ -77,7 +77,7 @@ class TrainingConfig:
     batch: int
     epoch_length: int
     showdown: str
-    tier: str
+    tier: str = field(metadata=TIER_NAME)
     prune_below: float | None
     seed: int
     max_core_hours: float | None
