@@ -22,6 +22,14 @@ from pipelines.config.composition import (
     split_flags,
 )
 from pipelines.config.schema import Config
+from pipelines.figures.bucket_equity import bucket_equity_figures
+from pipelines.figures.buckets import bucket_figures
+from pipelines.figures.evaluate import evaluation_figures
+from pipelines.figures.export import bundle_figures
+from pipelines.figures.flops import flop_figures
+from pipelines.figures.preflop_equity import preflop_equity_figures
+from pipelines.figures.textures import texture_figures
+from pipelines.figures.trace import trace_figures
 from pipelines.run.cluster import open_cluster
 from pipelines.run.command import run_command
 from pipelines.run.engine import Planner, Ref, Runner, Stages, make_store
@@ -50,14 +58,14 @@ def pipeline(config: Config, run: Stages) -> Ref:
         flops.compute,
         flops.FlopsConfig(),
         {},
-        figures=flops.figures,
+        figures=flop_figures,
     )
     equity = run.stage(
         "preflop_equity",
         preflop_equity.compute,
         preflop_equity.PreflopEquityConfig(),
         {},
-        figures=preflop_equity.figures,
+        figures=preflop_equity_figures,
     )
     boards = run.stage(
         "textures",
@@ -69,7 +77,7 @@ def pipeline(config: Config, run: Stages) -> Ref:
             config.seed,
         ),
         {"flops": cards},
-        figures=textures.figures,
+        figures=texture_figures,
     )
     hands = run.stage(
         "buckets",
@@ -85,14 +93,14 @@ def pipeline(config: Config, run: Stages) -> Ref:
             seed=config.seed,
         ),
         {"textures": boards},
-        figures=buckets.figures,
+        figures=bucket_figures,
     )
     pairs = run.stage(
         "bucket_equity",
         bucket_equity.compute,
         bucket_equity.BucketEquityConfig(),
         {"textures": boards, "buckets": hands},
-        figures=bucket_equity.figures,
+        figures=bucket_equity_figures,
     )
     game = {"textures": boards, "buckets": hands, "bucket_equity": pairs, "preflop_equity": equity}
     start = run.stage(
@@ -100,14 +108,14 @@ def pipeline(config: Config, run: Stages) -> Ref:
         lcfr.compute,
         lcfr.LcfrConfig(training_config(config), config.lcfr),
         game,
-        figures=lcfr.figures,
+        figures=trace_figures,
     )
     finish = run.stage(
         "dcfr",
         dcfr.compute,
         dcfr.DcfrConfig(training_config(config), config.dcfr),
         game | {"lcfr": start},
-        figures=dcfr.figures,
+        figures=trace_figures,
     )
     measured = run.stage(
         "evaluate",
@@ -119,14 +127,14 @@ def pipeline(config: Config, run: Stages) -> Ref:
             reach_rule=config.evaluate.reach_rule,
         ),
         {"dcfr": finish, "textures": boards, "buckets": hands, "preflop_equity": equity},
-        figures=evaluate.figures,
+        figures=evaluation_figures,
     )
     return run.stage(
         "export",
         export.compute,
         export.ExportConfig(reach_rule=config.evaluate.reach_rule),
         game | {"lcfr": start, "dcfr": finish, "evaluate": measured},
-        figures=export.figures,
+        figures=bundle_figures,
     )
 
 

@@ -43,9 +43,9 @@ from abstractions.cards import NUM_CLASSES, NUM_COMBOS
 from abstractions.isomorphism import canonical_boards
 from pipelines.run.cluster import open_cluster
 from pipelines.training.fleet import HostFleet, shard_specs
-from pipelines.training.hosts import BatchBuckets, Postflop, RayHosts, street_buckets
+from pipelines.training.hosts import Postflop, RayHosts
 from solver.betting.game import GameConfig
-from solver.blueprint.boards import BoardSampler
+from solver.blueprint.boards import BatchBuckets, BoardSampler, street_buckets
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.shard import Shard
 from solver.blueprint.trainer import BlueprintTrainer, ShardSpec, sum_boards

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,15 +10,16 @@ from abstractions.cards import CLASS_COMBOS, CLASS_NAMES, NUM_CLASSES
 from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.bundle import Bundle
 from pipelines.figures.charts import action_colours, action_text, chart_figure, drawn_order, frequencies
-from pipelines.training.trace import trace_figure
-from solver.betting.lines import chips, tokens, without_prefix
+from pipelines.figures.trace import trace_figure
+from pipelines.stages.preflop_spots import spot_line
+from solver.betting.lines import without_prefix
 from solver.blueprint.trunk import Floats
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Spots that are drawn, with their titles.
-SPOTS = {
+#: Titles of the spots of `pipelines.stages.preflop_spots`.
+TITLES = {
     "sb_first_in": "Small blind, first in",
     "bb_vs_limp": "Big blind against a limp",
     "bb_vs_open": "Big blind against an open",
@@ -27,24 +27,12 @@ SPOTS = {
 }
 
 
-def spot_line(lines: Sequence[str], spot: str) -> str | None:
-    """Line of a spot among the preflop lines, the smallest sizes first; None where the game has none.
-
-    >>> spot_line(["||p|", "||p|c", "||p|b250", "||p|b250r750"], "sb_vs_3bet")
-    '||p|b250r750'
-    """
-    patterns = {"sb_first_in": "", "bb_vs_limp": "c", "bb_vs_open": "b", "sb_vs_3bet": "br"}
-    wanted = patterns[spot]
-    matches = [line for line in lines if "".join(token[0] for token in tokens(line)) == wanted]
-    return min(matches, key=lambda line: [chips(token) for token in tokens(line)], default=None)
-
-
 def bundle_figures(bundle: Bundle) -> dict[str, Figure]:
     """All pictures of a bundle of stage `export`."""
     assert isinstance(bundle, BlueprintBundle)
     pictures = {"exploitability": trace_figure(bundle["trace"]), "frequencies": frequency_figure(bundle)}
     lines = bundle.lines("preflop")
-    for spot, title in SPOTS.items():
+    for spot, title in TITLES.items():
         line = spot_line(lines, spot)
         if line is not None:
             rows = bundle.preflop(line)
@@ -119,6 +107,6 @@ def realisation_figure(bundle: BlueprintBundle) -> Figure:
             ink = "white" if abs(share[index] - 1) > 0.75 else "black"
             axes.text(column, row, words, ha="center", va="center", fontsize=6, color=ink)
         axes.set_axis_off()
-        axes.set_title(f"{SPOTS[spot]}: chips won over equity times pot, mean {mean:.2f}")
+        axes.set_title(f"{TITLES[spot]}: chips won over equity times pot, mean {mean:.2f}")
     figure.tight_layout()
     return figure

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Inputs = Mapping[str, Bundle]
-#: Metadata of a config field that does not change a stage's result and so is not part of its key.
+#: Metadata of a config field that does not change a stage's result and so is not part of its key. A field that names
+#: something has metadata `content` instead, which gives what the name stands for: the key depends on both.
 NO_EFFECT = {"effect": False}
 
 
@@ -336,14 +337,24 @@ def _address(
 ) -> tuple[Ref, dict[str, Any], str]:
     slice_: dict[str, Any] = json.loads(json.dumps(_slice(config)))
     code = code_version(compute)
-    key = stage_key(name, code, slice_, {k: ref.key for k, ref in inputs.items()})
+    key = stage_key(name, code, _slice(config, with_content=True), {k: ref.key for k, ref in inputs.items()})
     signature = stage_key(name, "", slice_, {k: ref.signature for k, ref in inputs.items()})
     return Ref(name, key, signature), slice_, code
 
 
-def _slice(value: Any) -> Any:
-    """A config as plain values, without the fields that do not change the result."""
-    if dataclasses.is_dataclass(value):
-        parts = [part for part in dataclasses.fields(value) if part.metadata.get("effect", True)]
-        return {part.name: _slice(getattr(value, part.name)) for part in parts}
-    return [_slice(item) for item in value] if isinstance(value, list | tuple) else value
+def _slice(value: Any, *, with_content: bool = False) -> Any:
+    """A config as plain values, without the fields that do not change the result.
+
+    `with_content` puts what a name stands for beside it.
+    """
+    if not dataclasses.is_dataclass(value):
+        items = value if isinstance(value, list | tuple) else None
+        return value if items is None else [_slice(item, with_content=with_content) for item in items]
+    parts: dict[str, Any] = {}
+    for part in dataclasses.fields(value):
+        own = getattr(value, part.name)
+        if part.metadata.get("effect", True):
+            parts[part.name] = _slice(own, with_content=with_content)
+        if with_content and "content" in part.metadata:
+            parts[part.name] = [own, _slice(part.metadata["content"](own))]
+    return parts

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from artifacts.bundle import Bundle
+from pipelines.run.code_version import code_version
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Figures = Callable[[Bundle], "Mapping[str, Figure]"]
+#: File that names the version of the code that drew a folder of pictures; keys do not depend on it.
+_VERSION = "code_version"
 
 
 def png(figure: Figure) -> bytes:
@@ -24,19 +28,34 @@ def png(figure: Figure) -> bytes:
 
 
 def drawn(folder: Path, bundle: Bundle, figures: Figures) -> dict[str, bytes]:
-    """PNG files by name, from `folder` if they are there, else drawn and put there.
+    """PNG files by name, from `folder` if this code drew them, else drawn and put there.
 
     The folder appears whole or not at all; one that cannot be written only costs the next run the drawing.
     """
-    if folder.is_dir():
-        return {path.stem: path.read_bytes() for path in sorted(folder.glob("*.png"))}
+    version = code_version(figures)
+    kept = _kept(folder, version)
+    if kept is not None:
+        return kept
     pictures = {name: png(figure) for name, figure in figures(bundle).items()}
     temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
     try:
         temporary.mkdir(parents=True)
         for name, content in pictures.items():
             (temporary / f"{name}.png").write_bytes(content)
+        (temporary / _VERSION).write_text(version, encoding="utf-8")
+        if folder.exists():
+            shutil.rmtree(folder)
         temporary.replace(folder)
     except OSError:
         return pictures
     return pictures
+
+
+def _kept(folder: Path, version: str) -> dict[str, bytes] | None:
+    """The pictures in a folder; None if there are none, or if other code drew them."""
+    try:
+        if (folder / _VERSION).read_text(encoding="utf-8") != version:
+            return None
+        return {path.stem: path.read_bytes() for path in sorted(folder.glob("*.png"))}
+    except OSError:
+        return None

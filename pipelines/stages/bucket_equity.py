@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +10,9 @@ from numpy.typing import NDArray
 from abstractions.bucket_equity import bucket_equity, bucket_scores
 from abstractions.buckets import BoardRows
 from abstractions.streets import BOARD_STREETS
-from artifacts.bundle import Bundle
 from artifacts.readers import read_bucket_counts, read_bucket_rows, read_textures
 from pipelines.run.engine import Inputs, Output, StageRun
 from pipelines.stages.rivers import all_river_orders
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 _ROWS_PER_TASK = {3: 16, 4: 256, 5: 8192}
 
@@ -96,19 +90,3 @@ def _monotone(equity: NDArray[np.float64], weight: NDArray[np.int64]) -> float:
         ranks = np.argsort(np.argsort(mean, kind="stable"), kind="stable")
         correlations.append(np.corrcoef(ranks, np.arange(len(ranks)))[0, 1] if len(ranks) > 1 else 1.0)
     return float(np.mean(correlations))
-
-
-def figures(bundle: Bundle) -> dict[str, Figure]:
-    """Heat map of bucket equity per street (the first texture's where there are several)."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(15, 4.8))
-    for position, name in enumerate(BOARD_STREETS.values()):
-        axes = figure.add_subplot(1, 3, position + 1)
-        table = bundle[f"equity_{name}"]
-        buckets = int(table["bucket"].max()) + 1
-        shown = np.where(table["weight"][:buckets] > 0, table["equity"][:buckets], np.nan)
-        picture = axes.imshow(shown, origin="lower", cmap="RdYlGn", vmin=0, vmax=1, aspect="equal")
-        axes.set(title=f"{name}: {buckets} buckets", xlabel="opponent's bucket", ylabel="bucket")
-        figure.colorbar(picture, ax=axes, shrink=0.7)
-    return {"bucket_equity": figure}

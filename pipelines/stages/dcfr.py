@@ -7,11 +7,9 @@ so the blueprint is the average at the measurement with the lowest exploitabilit
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from artifacts.bundle import Bundle
 from artifacts.format.array_pack import pack_arrays
 from artifacts.readers import read_state
 from pipelines.run.engine import Inputs, Output, StageRun
@@ -22,12 +20,9 @@ from pipelines.training.phase import (
     TrainingConfig,
     train_phase,
 )
-from pipelines.training.trace import trace_figure, trace_metrics, trace_table
+from pipelines.training.trace import trace_metrics, trace_table
 from solver.blueprint.rows import named_rows
 from solver.blueprint.trainer import BlueprintTrainer
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -76,8 +71,3 @@ def compute(config: DcfrConfig, inputs: Inputs, run: StageRun) -> Output:
     if config.phase.iterations > 0:
         initial["counters"] = np.array([epoch, 0, epoch])
     return train_phase(setup, config.phase, start_phases, run, finish, initial=initial)
-
-
-def figures(bundle: Bundle) -> dict[str, Figure]:
-    """Exploitability over the iterations of both phases."""
-    return {"exploitability": trace_figure(bundle["trace"])}

@@ -7,20 +7,19 @@ cleaned is the same with hands that are off-path before the flop folded (`artifa
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from abstractions.cards import CLASS_NAMES
-from artifacts.bundle import Bundle
 from artifacts.format.arrow_file import Column
 from artifacts.preflop_offpath import clean_off_path
 from artifacts.readers import read_textures, read_trained_blueprint
 from pipelines.run.engine import Inputs, Output, StageRun
 from pipelines.training.evaluation_boards import (
+    TIER_NAME,
     Progress,
     evaluate_blueprint,
     evaluation_boards,
@@ -33,9 +32,6 @@ from solver.blueprint.evaluation import BlueprintValue
 from solver.blueprint.strategy import Blueprint
 from solver.blueprint.trunk import Floats
 from solver.preflop.solver import PreflopStrategy
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PREMIUM = ("AA", "KK", "QQ", "AKs", "AKo")
 LIMP_TRAPS = ("T2s", "94s", "93s")
@@ -58,8 +54,8 @@ class EvaluateConfig:
         Of the cleaning.
     """
 
-    tier: str
-    street_tier: str
+    tier: str = field(metadata=TIER_NAME)
+    street_tier: str = field(metadata=TIER_NAME)
     medoids: bool
     reach_rule: str
 
@@ -202,23 +198,3 @@ def preflop_metrics(play: PreflopStrategy) -> dict[str, float]:
 
 def _of(shares: Floats, hand: str) -> float:
     return float(shares[CLASS_NAMES.index(hand)])
-
-
-def figures(bundle: Bundle) -> dict[str, Figure]:
-    """Where the loss sits, by street and by flop line."""
-    return {"loss": _loss_figure(bundle)}
-
-
-def _loss_figure(bundle: Bundle) -> Figure:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 4))
-    for position, (name, column) in enumerate((("loss_by_street", "street"), ("loss_by_line", "line"))):
-        table = bundle[name]
-        axes = figure.add_subplot(1, 2, position + 1)
-        bars = axes.bar([str(label) for label in table[column]], table["loss"])
-        axes.bar_label(bars, fmt="%.1f", fontsize=7)
-        axes.set(ylabel="mbb/hand", title=f"exploitability by {column}")
-        axes.tick_params(axis="x", rotation=0 if column == "street" else 60, labelsize=7)
-    figure.tight_layout()
-    return figure

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 from omegaconf import OmegaConf
 
-from artifacts.bundle import Bundle
 from artifacts.format.arrow_file import Column
 from artifacts.readers import read_trained_blueprint
-from pipelines.figures.export import SPOTS, bundle_figures, spot_line
 from pipelines.run.engine import Inputs, Output, StageRun
 from pipelines.stages.export_tables import Columns, lines_table, postflop_table, preflop_table
+from pipelines.stages.preflop_spots import SPOTS, spot_line
 from solver.betting.lines import FLOP, STREETS
 from solver.preflop.solver import PreflopStrategy
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: Figures of stage `evaluate` that travel with the blueprint.
 EVALUATED = ("exploitability_raw", "exploitability_cleaned", "boards", "ev_sb", "ev_bb")
@@ -107,8 +103,3 @@ def frequency_metrics(play: PreflopStrategy) -> dict[str, float]:
             shares = play.frequencies(line)
             metrics |= {f"{spot}_{label}": share for label, share in shares.items()}
     return metrics
-
-
-def figures(bundle: Bundle) -> dict[str, Figure]:
-    """Charts, frequencies, exploitability and equity realisation, for the tracker."""
-    return bundle_figures(bundle)

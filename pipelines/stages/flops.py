@@ -7,17 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstractions.cards import NUM_CARDS, format_cards
 from abstractions.isomorphism import board_index, canonical_boards, hand_class_offsets
-from artifacts.bundle import Bundle
 from pipelines.run.engine import Inputs, Output, StageRun
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -52,20 +47,3 @@ def compute(config: FlopsConfig, inputs: Inputs, run: StageRun) -> Output:  # no
             "hand_classes": int(hand_class_offsets(3)[-1]),
         },
     )
-
-
-def figures(bundle: Bundle) -> dict[str, Figure]:
-    """How many suits a flop shows: canonical flops and real flops by suitedness."""
-    from matplotlib.figure import Figure
-
-    suits = np.array([len(set(board % 4)) for board in bundle["flops"]["board"]])
-    weight = bundle["flops"]["weight"]
-    figure = Figure(figsize=(6, 3.5))
-    axes = figure.add_subplot()
-    kinds = {"monotone": 1, "two-tone": 2, "rainbow": 3}
-    share = [weight[suits == count].sum() / weight.sum() for count in kinds.values()]
-    bars = axes.bar(list(kinds), share)
-    axes.bar_label(bars, [f"{(suits == count).sum()} flops" for count in kinds.values()])
-    axes.set_ylabel("share of real flops")
-    axes.set_title("Canonical flops by suits")
-    return {"flops_by_suits": figure}

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from artifacts.bundle import Bundle
 from artifacts.format.array_pack import pack_arrays
 from pipelines.run.engine import Inputs, Output, StageRun
 from pipelines.training.phase import (
@@ -15,11 +13,8 @@ from pipelines.training.phase import (
     TrainingConfig,
     train_phase,
 )
-from pipelines.training.trace import trace_figure, trace_metrics, trace_table
+from pipelines.training.trace import trace_metrics, trace_table
 from solver.blueprint.trainer import BlueprintTrainer
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -48,8 +43,3 @@ def compute(config: LcfrConfig, inputs: Inputs, run: StageRun) -> Output:
         return Output(tables=tables, metrics=trace_metrics(trained.trace))
 
     return train_phase(setup, config.phase, start_phases, run, finish)
-
-
-def figures(bundle: Bundle) -> dict[str, Figure]:
-    """Exploitability over the iterations."""
-    return {"exploitability": trace_figure(bundle["trace"])}

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstractions.cards import CLASS_NAMES, NUM_CLASSES
+from abstractions.cards import CLASS_NAMES
 from abstractions.equity import preflop_table_chunk, preflop_table_from_wins
-from artifacts.bundle import Bundle
 from pipelines.run.engine import Inputs, Output, StageRun
 from pipelines.stages.rivers import Bounds, board_chunks
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _RIVERS_PER_TASK = 8192
 
@@ -50,20 +45,3 @@ def compute(config: PreflopEquityConfig, inputs: Inputs, run: StageRun) -> Outpu
             "worst": float(against_all.min()),
         },
     )
-
-
-def figures(bundle: Bundle) -> dict[str, Figure]:
-    """Equity against a random hand on the 13x13 grid."""
-    from matplotlib.figure import Figure
-
-    equity = bundle["equity"]["equity_vs_random"].reshape(13, 13)
-    figure = Figure(figsize=(7, 6.5))
-    axes = figure.add_subplot()
-    axes.imshow(equity, cmap="viridis")
-    for index in range(NUM_CLASSES):
-        row, column = divmod(index, 13)
-        words = f"{CLASS_NAMES[index]}\n{equity[row, column]:.3f}"
-        axes.text(column, row, words, ha="center", va="center", fontsize=6, color="white")
-    axes.set_axis_off()
-    axes.set_title("Equity against a random hand")
-    return {"preflop_equity": figure}

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.cards import format_cards
 from abstractions.features.histograms import equity_histograms
-from abstractions.isomorphism import canonical_boards
-from abstractions.textures import build_textures, equity_spread, flop_features
-from artifacts.bundle import Bundle
-from artifacts.readers import read_textures
+from abstractions.textures import build_textures, equity_spread
 from pipelines.run.engine import Inputs, Output, StageRun
 from pipelines.stages.rivers import Bounds, board_chunks, river_counts
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _FLOPS_PER_TASK = 32
 
@@ -80,29 +73,3 @@ def compute(config: TexturesConfig, inputs: Inputs, run: StageRun) -> Output:
             "river_transitions": float((textures.river_counts > 0).sum(axis=(1, 2)).mean()),
         },
     )
-
-
-def figures(bundle: Bundle) -> dict[str, Figure]:
-    """A map of the flops in feature space, coloured by texture, medoids written out."""
-    from matplotlib.figure import Figure
-
-    textures = read_textures(bundle)
-    features = flop_features(bundle["textures"]["equity_spread"])
-    weights = canonical_boards(3).weights / canonical_boards(3).weights.sum()
-    scaled = (features - weights @ features) / np.maximum(features.std(axis=0), 1e-9)
-    _, vectors = np.linalg.eigh(np.cov(scaled, rowvar=False, aweights=weights))
-    x, y = scaled @ vectors[:, -1], scaled @ vectors[:, -2]
-    figure = Figure(figsize=(10, 8))
-    axes = figure.add_subplot()
-    axes.scatter(x, y, c=textures.texture_of_flop, cmap="tab20", s=8, alpha=0.7)
-    largest = np.argsort(-textures.weights, kind="stable")[:60]
-    for texture in largest:
-        medoid = textures.medoids[texture]
-        share = textures.weights[texture] / 22100
-        words = f"{format_cards(canonical_boards(3).boards[medoid])} {share:.1%}"
-        axes.annotate(words, (x[medoid], y[medoid]), fontsize=6)
-    axes.set(xlabel="first principal component", ylabel="second principal component")
-    axes.set_title(
-        f"{len(textures.weights)} flop textures (medoids of the largest named, with their share of flops)"
-    )
-    return {"texture_map": figure}

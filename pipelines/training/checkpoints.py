@@ -12,14 +12,7 @@ import numpy as np
 
 from artifacts.bundle import sync
 from pipelines.training.hosts import Arrays
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """Exploitability in mbb/hand after an iteration of the phase."""
-
-    iteration: int
-    exploitability: float
+from pipelines.training.trace import Measurement, best_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +78,3 @@ class Checkpoints:
 
     def _path(self, iteration: int) -> Path:
         return self._folder / f"{iteration:09d}.npz"
-
-
-def best_of(trace: tuple[Measurement, ...]) -> list[int]:
-    """Iteration with the lowest exploitability, the first of equals; none before the first measurement."""
-    return [min(trace, key=lambda m: m.exploitability).iteration] if trace else []

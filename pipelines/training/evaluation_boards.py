@@ -27,8 +27,8 @@ from abstractions.cards import parse_board
 from abstractions.isomorphism import board_index
 from abstractions.textures import Textures, medoid_boards
 from pipelines.run.cluster import Cluster, unlocked
-from pipelines.training import tier_flops
-from pipelines.training.hosts import BatchBuckets, street_buckets
+from pipelines.training.tier_flops import TIER_FLOPS
+from solver.blueprint.boards import BatchBuckets, street_buckets
 from solver.blueprint.evaluation import (
     BlueprintValue,
     Evaluation,
@@ -70,11 +70,9 @@ class Tier:
         return len(self.flops) * self.turns * self.rivers
 
 
-TIERS = {
-    "small": Tier(tier_flops.SMALL.split(), 5, 5),
-    "full": Tier(tier_flops.FULL.split(), 8, 8),
-    "huge": Tier(tier_flops.HUGE.split(), 14, 14),
-}
+TIERS = {name: Tier(*parts) for name, parts in TIER_FLOPS.items()}
+#: Metadata of a config field that names a tier: a stage's key has the flops and run-outs of that tier.
+TIER_NAME = {"content": TIERS.get}
 
 Boards = tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.int16]]
 

@@ -23,9 +23,8 @@ from pipelines.training.hosts import (
     Postflop,
     RayHosts,
     RowsByKey,
-    street_buckets,
 )
-from solver.blueprint.boards import BoardBatch
+from solver.blueprint.boards import BoardBatch, street_buckets
 from solver.blueprint.evaluation import FlopBoards, Response
 from solver.blueprint.rows import ALL_TEXTURES, RowKey
 from solver.blueprint.trainer import Answer, ShardSpec, owned

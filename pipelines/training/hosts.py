@@ -14,10 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from abstractions.buckets import BucketSource, board_buckets
 from abstractions.cards import NUM_CLASSES
 from solver.betting.public_tree import PublicTree
-from solver.blueprint.boards import STREET_CARDS, BoardBatch
+from solver.blueprint.boards import BatchBuckets, BoardBatch
 from solver.blueprint.evaluation import FlopBoards, Response
 from solver.blueprint.pot_types import PotTypes
 from solver.blueprint.rows import RowKey
@@ -56,31 +55,6 @@ class Postflop:
     def num_lines(self) -> int:
         """Flop lines of the game."""
         return sum(len(members) for members in self.pots.members)
-
-
-def street_buckets(source: BucketSource, boards: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """Bucket of every combo on flop, turn and river of full boards, uint16 [board, street, 1326]."""
-    return np.stack([board_buckets(source, boards[:, :cards]) for cards in STREET_CARDS], axis=1)
-
-
-class BatchBuckets:
-    """The solver's `Bucketing` for the boards it was told about last."""
-
-    def __init__(self, num_buckets: tuple[int, int, int]) -> None:
-        self.num_buckets = num_buckets
-        self._rows: dict[tuple[bytes, int], NDArray[np.uint16]] = {}
-
-    def load(self, boards: NDArray[np.uint8], textures: NDArray[Any], buckets: NDArray[np.uint16]) -> None:
-        """Know the `street_buckets` of some boards, and no others."""
-        self._rows = {
-            (bytes(board[:cards]), int(texture)): buckets[b, street]
-            for b, (board, texture) in enumerate(zip(boards, textures))
-            for street, cards in enumerate(STREET_CARDS)
-        }
-
-    def buckets(self, board: NDArray[np.uint8], texture: int) -> NDArray[np.integer]:
-        """Bucket of every combo on a board of 3, 4 or 5 cards as dealt."""
-        return self._rows[bytes(board), int(texture)]
 
 
 class ShardHost:

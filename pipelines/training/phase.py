@@ -23,12 +23,13 @@ from artifacts.bundle import Bundle
 from artifacts.readers import read_bucket_counts, read_game, read_textures
 from pipelines.config.training import PhaseConfig, SolverConfig
 from pipelines.run.engine import NO_EFFECT, Inputs, StageRun
-from pipelines.training.checkpoints import Checkpoint, Checkpoints, Measurement, best_of
-from pipelines.training.evaluation_boards import evaluation_flops
+from pipelines.training.checkpoints import Checkpoint, Checkpoints
+from pipelines.training.evaluation_boards import TIER_NAME, evaluation_flops
 from pipelines.training.fleet import HostFleet, open_fleet
-from pipelines.training.hosts import Arrays, BatchBuckets, Postflop, ShardsLostError
+from pipelines.training.hosts import Arrays, Postflop, ShardsLostError
+from pipelines.training.trace import Measurement, best_of
 from solver.betting.game import GameConfig
-from solver.blueprint.boards import BoardSampler
+from solver.blueprint.boards import BatchBuckets, BoardSampler
 from solver.blueprint.evaluation import FlopBoards
 from solver.blueprint.pot_types import PotTypes, pot_types
 from solver.blueprint.trainer import BlueprintTrainer, Pruning
@@ -58,7 +59,7 @@ class TrainingConfig(SolverConfig):
     """
 
     game: GameConfig
-    tier: str
+    tier: str = field(metadata=TIER_NAME)
     seed: int
     # When a checkpoint is saved changes nothing. Saving takes `SAVING_SHARE` of the time at most.
     checkpoint_minutes: float = field(metadata=NO_EFFECT)

@@ -7,19 +7,19 @@ other textures are measured on the same boards and can be compared.
 
 from __future__ import annotations
 
-SMALL = """
+_SMALL = """
     2d5h6s 6d6h7s 2s6h8s 2d4h9s 6d7h9s 2d5hTs 4h6hTs 4h9sTs 9dJhJs 6h9sJs 2s7sJs 2d9hQs 5hTsQs 4h5sQs 5d7hKs
     3d7hKs 5dKhKs 5h5sKs 7hQhKs 5h7sAs 2dKhAs TdKhAs 5h9sAs KsAhAs
 """
 
-FULL = """
+_FULL = """
     3d3h5s 2s3h6s 3h6h7s 4s6h7s 2d6h8s 2h3h8s 2s5s8s 4s7h9s 3d8h9s 2h7s9s 3d5hTs 4s8hTs 7d7hTs 3h7hTs 6s7s9s
     4d6hJs 3d7hJs 2h3hJs 2s9hJs 2s3sJs 9h9sJs 6h7sQs 7d9hQs 5dJhQs 4sThQs 9dThQs 4s5sQs 7s8hQs 2d3hKs 4d4hKs
     5dThKs 5s8hKs 8dQhKs 2sThKs 5sQhKs 3h5sKs 2sJsKs 2d5hAs 6d8hAs 3dJhAs 6dThAs 7dJhAs 9sQhAs 8hJsAs 5h9hAs
     6s7hAs 2hQsAs 9sQsAs
 """
 
-HUGE = """
+_HUGE = """
     2h2s3s 3d4h4s 3s4h4s 2h4s5s 3h3s5s 2d5h6s 3s5h6s 4d6h6s 2h4s6s 4h4s6s 2d5h7s 4d6h7s 3s6h7s 3d6h7s 2h4h7s
     2h5s7s 5s6h7s 6s7h7s 2d7h8s 2d4h8s 3d6h8s 2h5h8s 3s6h8s 5d7h8s 6d8h8s 2h7s8s 2h2s8s 4h7s8s 7s8h8s 5s7h8s
     2d4h9s 3d7h9s 2s4h9s 2d2h9s 4d6h9s 3s5h9s 4h6s9s 5d6h9s 5s8h9s 5d5h9s 2h8h9s 3h8s9s 6h8h9s 4s5s9s 8h8s9s
@@ -35,3 +35,10 @@ HUGE = """
     TdKhAs 3hKhAs 8sJhAs TsKhAs 5dAhAs 2s4hAs 2h6hAs 2s8hAs 4h8sAs 4sAhAs 4h7hAs 6h7sAs 7hThAs 4hQhAs 6s9hAs
     2hQsAs TsAhAs 4s9sAs ThJhAs 9sJsAs
 """
+
+#: By tier: its flops, the turn cards of each flop, the river cards of each turn.
+TIER_FLOPS = {
+    "small": (_SMALL.split(), 5, 5),
+    "full": (_FULL.split(), 8, 8),
+    "huge": (_HUGE.split(), 14, 14),
+}

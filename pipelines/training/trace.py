@@ -1,17 +1,26 @@
-"""Exploitability measured on the way through the phases of training: its table, figures and picture."""
+"""Exploitability measured on the way through the phases of training: its table and its figures."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from artifacts.format.arrow_file import ArrowFile, Column
-from pipelines.training.checkpoints import Measurement, best_of
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+
+@dataclass(frozen=True)
+class Measurement:
+    """Exploitability in mbb/hand after an iteration of the phase."""
+
+    iteration: int
+    exploitability: float
+
+
+def best_of(trace: tuple[Measurement, ...]) -> list[int]:
+    """Iteration with the lowest exploitability, the first of equals; none before the first measurement."""
+    return [min(trace, key=lambda m: m.exploitability).iteration] if trace else []
 
 
 def trace_table(
@@ -38,23 +47,3 @@ def trace_metrics(trace: tuple[Measurement, ...]) -> dict[str, float]:
         "exploitability_best": min(m.exploitability for m in trace),
         "best_iteration": float(best_of(trace)[0]),
     }
-
-
-def trace_figure(trace: ArrowFile) -> Figure:
-    """Exploitability over iterations, phases one after the other."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 4.5))
-    axes = figure.add_subplot()
-    axes.set(xlabel="iteration", ylabel="exploitability (mbb/hand)", yscale="log")
-    before = 0
-    phases = trace["phase"]
-    for phase in dict.fromkeys(phases.tolist()):
-        here = phases == phase
-        iterations = trace["iteration"][here]
-        axes.plot(before + iterations, trace["exploitability"][here], marker="o", label=phase)
-        before += int(iterations[-1])
-    axes.grid(alpha=0.3)
-    if before:
-        axes.legend()
-    return figure

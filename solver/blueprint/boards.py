@@ -54,6 +54,31 @@ class SourceBuckets:
         return board_buckets(self.source, np.asarray(board)[None])[0]
 
 
+def street_buckets(source: BucketSource, boards: NDArray[np.uint8]) -> NDArray[np.uint16]:
+    """Bucket of every combo on flop, turn and river of full boards, uint16 [board, street, 1326]."""
+    return np.stack([board_buckets(source, boards[:, :cards]) for cards in STREET_CARDS], axis=1)
+
+
+class BatchBuckets:
+    """The solver's `Bucketing` for the boards it was told about last."""
+
+    def __init__(self, num_buckets: tuple[int, int, int]) -> None:
+        self.num_buckets = num_buckets
+        self._rows: dict[tuple[bytes, int], NDArray[np.uint16]] = {}
+
+    def load(self, boards: NDArray[np.uint8], textures: NDArray[Any], buckets: NDArray[np.uint16]) -> None:
+        """Know the `street_buckets` of some boards, and no others."""
+        self._rows = {
+            (bytes(board[:cards]), int(texture)): buckets[b, street]
+            for b, (board, texture) in enumerate(zip(boards, textures))
+            for street, cards in enumerate(STREET_CARDS)
+        }
+
+    def buckets(self, board: NDArray[np.uint8], texture: int) -> NDArray[np.integer]:
+        """Bucket of every combo on a board of 3, 4 or 5 cards as dealt."""
+        return self._rows[bytes(board), int(texture)]
+
+
 @dataclass(frozen=True, eq=False)
 class BoardHands:
     """The live hands of a full board from weakest to strongest.

@@ -128,6 +128,35 @@ def test_a_field_without_effect_is_not_part_of_the_key(tmp_path: Path) -> None:
     assert two_stages(planner, Config(patience=1.0)) == two_stages(planner, Config(patience=2.0))
 
 
+TABLES = {"small": (1, 2), "large": (3, 4)}
+
+
+@dataclass(frozen=True)
+class Named:
+    table: str = field(default="small", metadata={"content": TABLES.get})
+
+
+def one_stage(config: Named, inputs: Inputs, run: StageRun) -> Output:
+    return Output({"t": {"x": np.array(TABLES[config.table])}})
+
+
+def test_a_key_has_what_a_name_in_the_config_stands_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def key() -> str:
+        return Planner(BundleStore(tmp_path), num_cpus=1).stage("one", one_stage, Named(), {}).key
+
+    first = key()
+    run, _ = runner(tmp_path)
+    ref = run.stage("one", one_stage, Named(), {})
+    assert ref.key == first
+    assert BundleStore(tmp_path).open("one", ref.key).config == {"table": "small"}
+    monkeypatch.setitem(TABLES, "large", (5,))
+    assert key() == first
+    monkeypatch.setitem(TABLES, "small", (5,))
+    assert key() != first
+
+
 def test_a_key_depends_on_each_of_its_parts() -> None:
     parts = [
         ("a", "c", {"x": 1}, {"i": "k"}),

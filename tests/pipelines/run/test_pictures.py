@@ -31,6 +31,22 @@ def test_a_bundle_is_drawn_once_and_a_lost_drawing_again(tmp_path: Path) -> None
     assert asked == [bundle, bundle]
 
 
+def two_figures(bundle: Any) -> dict[str, Figure]:
+    return {"loss": Figure(), "first": Figure()}
+
+
+def one_figure(bundle: Any) -> dict[str, Figure]:
+    return {"loss": Figure()}
+
+
+def test_when_the_drawing_code_changes_a_bundle_is_drawn_again(tmp_path: Path) -> None:
+    bundle: Any = object()
+    folder = tmp_path / "pictures" / "flops-1"
+    assert sorted(drawn(folder, bundle, two_figures)) == ["first", "loss"]
+    assert sorted(drawn(folder, bundle, one_figure)) == ["loss"]
+    assert sorted(path.name for path in folder.glob("*.png")) == ["loss.png"]
+
+
 def test_a_store_that_cannot_be_written_still_gives_pictures(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     pictures = drawn(tmp_path / "file" / "flops-1", object(), lambda _: {"chart": Figure()})  # type: ignore[arg-type]

@@ -18,10 +18,9 @@ from abstractions.textures import medoid_boards
 from artifacts import BlueprintBundle, open_blueprint
 from artifacts.preflop_offpath import clean_off_path, reasons_by_line
 from artifacts.readers import read_textures
-from pipelines.figures.export import equity_realisation
+from pipelines.figures.export import bundle_figures, equity_realisation
 from pipelines.run.cluster import InProcess
 from pipelines.stages.evaluate import cleaned_blueprint
-from pipelines.stages.export import figures
 from pipelines.store import app
 from pipelines.training.evaluation_boards import evaluation_boards, exploitability
 from solver.betting.public_tree import NodeKind
@@ -186,7 +185,7 @@ def test_an_archive_gives_back_the_same_blueprint(exported: Path, tmp_path: Path
 
 
 def test_pictures_show_the_spots_that_the_game_has(bundle: BlueprintBundle) -> None:
-    pictures = figures(bundle)
+    pictures = bundle_figures(bundle)
     charts = {"chart_sb_first_in", "chart_bb_vs_limp", "chart_bb_vs_open"}
     assert pictures.keys() == charts | {"exploitability", "frequencies", "equity_realisation"}
     for figure in pictures.values():

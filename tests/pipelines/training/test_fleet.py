@@ -19,9 +19,9 @@ from abstractions.equity import class_pairs
 from abstractions.isomorphism import canonical_boards
 from pipelines.run.cluster import open_cluster
 from pipelines.training.fleet import HostFleet, balanced, neighbours, shard_specs
-from pipelines.training.hosts import Arrays, BatchBuckets, InProcessHosts, Postflop, RayHosts, ShardsLostError
+from pipelines.training.hosts import Arrays, InProcessHosts, Postflop, RayHosts, ShardsLostError
 from solver.betting.game import GameConfig, StreetSizes
-from solver.blueprint.boards import BoardSampler, SourceBuckets
+from solver.blueprint.boards import BatchBuckets, BoardSampler, SourceBuckets
 from solver.blueprint.evaluation import Evaluation, FlopBoards, group_boards
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.trainer import BlueprintTrainer

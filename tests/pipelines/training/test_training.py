@@ -24,6 +24,8 @@ from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
 from artifacts.format.array_pack import unpack_arrays
 from artifacts.readers import read_textures, read_trained_blueprint
+from pipelines.figures.evaluate import evaluation_figures
+from pipelines.figures.trace import trace_figures
 from pipelines.run.cluster import Cluster, InProcess, open_cluster
 from pipelines.run.engine import Output, StageRun
 from pipelines.run.progress import Reporter
@@ -33,9 +35,10 @@ from pipelines.stages.dcfr import DcfrConfig
 from pipelines.stages.evaluate import EvaluateConfig
 from pipelines.stages.lcfr import LcfrConfig
 from pipelines.training import phase as training
-from pipelines.training.checkpoints import Checkpoint, Checkpoints, Measurement
+from pipelines.training.checkpoints import Checkpoint, Checkpoints
 from pipelines.training.evaluation_boards import evaluation_boards, exploitability
 from pipelines.training.phase import PhaseConfig, Setup, TrainingConfig
+from pipelines.training.trace import Measurement
 from solver.betting.game import GameConfig, StreetSizes
 from solver.blueprint.trainer import BlueprintTrainer
 
@@ -215,8 +218,8 @@ def test_exploitability_falls_from_measurement_to_measurement(trained: dict[str,
     assert metrics["exploitability_last"] == values[-1]
     assert metrics["exploitability_best"] == values[2:].min()
     assert metrics["exploitability_current"] != metrics["exploitability_last"]
-    for stage in (lcfr, dcfr):
-        for figure in stage.figures(trained[stage.__name__.split(".")[-1]]).values():
+    for stage in ("lcfr", "dcfr"):
+        for figure in trace_figures(trained[stage]).values():
             figure.canvas.draw()
 
 
@@ -486,7 +489,7 @@ def test_the_evaluation_stage_measures_the_exported_blueprint(
     assert evs["ev"].shape == (len(evs), NUM_CLASSES)
     assert (evs["line"][0], evs["action"][0]) == ("||p|", "fold")
     np.testing.assert_allclose(evs["ev"][0], -50)
-    pictures = evaluate.figures(bundles[0])
+    pictures = evaluation_figures(bundles[0])
     assert pictures.keys() == {"loss"}
     for figure in pictures.values():
         figure.canvas.draw()
