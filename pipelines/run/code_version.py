@@ -30,6 +30,7 @@ TRANSPORT = (
     "pipelines.run.progress",
     "pipelines.config.schema",
     "pipelines.run.tracking",
+    "solver.validation",
 )
 
 
