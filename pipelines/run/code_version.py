@@ -35,6 +35,8 @@ TRANSPORT = (
     # Checking the configuration: a stage's key has the values that come out.
     "pipelines.config.composition",
     "pipelines.config.schema",
+    # The wording of errors: a value that is refused has no key.
+    "solver.validation",
     # Flops of all tiers: a stage's key has those of the tiers that it uses.
     "pipelines.training.tier_flops",
 )

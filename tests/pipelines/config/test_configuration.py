@@ -9,6 +9,7 @@ import pytest
 import conf
 from pipelines.config.composition import check_sweep, compose_config, split_flags
 from pipelines.run.errors import UserError
+from solver.betting.tree import game_tree
 
 FOLDER = Path(conf.__file__).parent
 PRESETS = sorted(path.stem for path in (FOLDER / "preset").glob("*.yaml"))
@@ -83,6 +84,10 @@ MISTAKES = [
     ("game.bet_sizes.river.raise=0%", "game.bet_sizes.river"),
     ("+game.bet_sizes.preflop.bet=50%", "game.bet_sizes.preflop: unknown street"),
     ("game.rake=1.5", "game.rake: 1.5 is not a rate"),
+    ("game.no_flop_no_drop=3", "game.no_flop_no_drop: 3 is not true or false"),
+    ("game.donk_sizes=5", "game.donk_sizes: 5 is not a table of streets"),
+    ("~game.name", "game.name: missing"),
+    ("+lcfr.foo=1", "lcfr.foo: unknown key"),
     ("abstraction.textures=1756", "abstraction.textures: 1756 is not accepted"),
     ("abstraction.buckets.flop=0", "abstraction.buckets.flop: 0 is not accepted"),
     ("abstraction.buckets.river=65001", "abstraction.buckets.river: 65001 is not accepted"),
@@ -116,6 +121,26 @@ def test_a_menu_of_one_size_may_be_a_number() -> None:
     game = compose_config(["game.raise_sizes=[2,3x,a]", "game.over_limp_sizes=3.5"]).game.game_config()
     assert game.raise_sizes == ("2", "3x", "a")
     assert game.over_limp_sizes == "3.5"
+
+
+def test_one_number_serves_every_seat() -> None:
+    game = compose_config(["game.stacks=2500", "game.antes=10"]).game.game_config()
+    assert (game.stacks, game.antes) == ((2500, 2500), (10, 10))
+
+
+def test_every_key_of_the_solver_is_a_key_of_the_configuration() -> None:
+    config = compose_config(["game.no_flop_no_drop=true", "game.rake=0.05", "game.rake_cap=40"])
+    tree = game_tree(config.game.game_config(), last_street=0)
+    assert tree.rake_of(tree.node_at("f")) == 0.0
+    assert tree.rake_of(tree.node_at("cx")) == 10.0
+
+
+def test_the_id_of_a_game_is_that_of_earlier_runs() -> None:
+    ids = {name: compose_config([f"game={name}"]).game.id for name in ("hu25", "hu100", "hu200")}
+    assert ids == {"hu25": "hu25-def4da", "hu100": "hu100-776b71", "hu200": "hu200-1e28a2"}
+    assert compose_config(["game.rake=0"]).game.id == ids["hu100"]
+    assert compose_config(["game.rake=0.01"]).game.id != ids["hu100"]
+    assert compose_config(["game.no_flop_no_drop=true"]).game.id != ids["hu100"]
 
 
 def test_more_buckets_than_sampled_points_are_refused() -> None:

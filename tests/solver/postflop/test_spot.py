@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 
 import pytest
 
-from solver.postflop.spot import read_spot, solve_spot, spot_solver
+from solver.betting.tree import spot_tree
+from solver.postflop.solver import PostflopSolver
+from solver.postflop.spot import Spot, read_spot, solve_spot, spot_solver
 
 SPOT = {
     "board": "QsJh2h8d3c",
@@ -104,6 +107,11 @@ def test_a_lock_on_later_streets_holds_for_every_run_out_or_for_one():
         ({"locks": {"line": ""}}, "locks: .* is no list"),
         ({"locks": [{"line": ""}]}, "is no lock; accepted keys: line, strategy"),
         ({"locks": [{"line": "", "strategy": "x"}]}, "no object of actions"),
+        (
+            {"locks": [{"line": "", "strategy": {"x": "often"}}]},
+            r"locks\[0\].strategy.x: 'often' is not a number",
+        ),
+        ({"donk_sizes": "50%"}, "donk_sizes: '50%' is no object with streets"),
         ({"locks": [{"line": "b7", "strategy": {"x": 1}}]}, "b7"),
         ({"max_iterations": 0}, "max_iterations: 0 is not a positive number"),
         ({"target_exploitability_pct": -1}, "target_exploitability_pct: -1"),
@@ -123,3 +131,35 @@ def test_missing_keys_are_named():
         read_spot({key: value for key, value in SPOT.items() if key != "ip_range"})
     with pytest.raises(ValueError, match="expected an object"):
         read_spot([])
+
+
+def test_what_is_left_out_is_what_the_documentation_says():
+    optional = {
+        "donk_sizes": None,
+        "add_allin_threshold": 1.5,
+        "force_allin_threshold": 0.15,
+        "merging_threshold": 0.1,
+        "rake": 0.0,
+        "rake_cap": 0.0,
+        "max_iterations": 1000,
+        "target_exploitability_pct": 0.1,
+        "time_limit_s": None,
+        "schedule": "auto",
+        "compress": False,
+        "threads": 2,
+        "locks": [],
+        "memory_limit_mib": None,
+    }
+    required = {key: SPOT[key] for key in ("board", "oop_range", "ip_range", "pot", "stack", "bet_sizes")}
+    assert read_spot(required).model_dump() == required | optional
+
+
+@pytest.mark.parametrize("function", [spot_tree, PostflopSolver, PostflopSolver.solve])
+def test_the_solver_has_the_defaults_of_a_spot_file(function):
+    own = {
+        name: parameter.default
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.default is not parameter.empty and name in Spot.model_fields and name != "threads"
+    }
+    assert len(own) >= 3
+    assert own == {name: Spot.model_fields[name].default for name in own}
