@@ -20,6 +20,8 @@ from pipelines.run.engine import Runner
 from pipelines.run.progress import Reporter
 from pipelines.stages.textures import read_textures
 
+pytestmark = pytest.mark.whole
+
 
 class NoTracker:
     """Records nothing."""
