@@ -44,7 +44,6 @@ from abstractions.isomorphism import (
 from abstractions.textures import Textures
 
 FEATURES = ("ehs", "emd")
-SCOPES = ("global", "texture")
 STREETS = {3: "flop", 4: "turn", 5: "river"}
 
 
