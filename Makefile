@@ -4,14 +4,17 @@ ARGS ?=
 BIN := .venv/bin
 STORE ?= artifacts/store
 
-.PHONY: help blueprint test test-slow lint mlflow clean
+.PHONY: help blueprint test test-quick test-slow lint hooks mlflow clean
 
 help:
 	@echo "make blueprint [PRESET=smoke|fast|standard|accurate] [ARGS='key=value ...']   train a blueprint"
-	@echo "make test       lint, types, import layers, tests"
-	@echo "make test-slow  the deep checks"
-	@echo "make mlflow     the runs in a browser"
-	@echo "make clean      remove the environment and caches (not the store)"
+	@echo "make test        lint, types, import layers, all tests"
+	@echo "make test-quick  the tests of the inner loop: no whole runs, no Ray, nothing that takes minutes"
+	@echo "make test-slow   the deep checks alone"
+	@echo "make lint        lint, types, import layers"
+	@echo "make hooks       lint before every commit (pre-commit)"
+	@echo "make mlflow      the runs in a browser"
+	@echo "make clean       remove the environment and caches (not the store)"
 
 .venv/.made:
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; try make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
@@ -36,9 +39,17 @@ lint: .venv/.installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+hooks: .venv/.installed-dev
+	$(BIN)/pre-commit install
+
 # Two workers, a file of tests each at a time (modules share their fixtures), in the order of tests/conftest.py.
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 15
+
 test: lint
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 15 $(ARGS)
+	$(PYTEST) $(ARGS)
+
+test-quick: .venv/.installed-dev
+	$(PYTEST) -m "not slow and not whole" $(ARGS)
 
 test-slow: .venv/.installed-dev
 	$(BIN)/python -m pytest -m slow $(ARGS)

@@ -198,13 +198,13 @@ def _add_board(
             for y in range(held[card]):
                 line[members[card, y]] -= card_wins[card, x, y]
     for p in range(present):
-        # Each hand was met under both of its cards.
+        # Each hand was counted under both of its cards.
         sizes[p] //= 2
     for p in range(present):
         line = scores[buckets[p]]
         for q in range(present):
             line[buckets[q]] += weight * (runouts * sizes[p] * sizes[q] + wins[p, q] - wins[q, p])
-        # A hand with itself is one pair of these, and goes twice with the cards below: put back once.
+        # A hand paired with itself counts once here and is subtracted with both of its cards below: add it back.
         line[buckets[p]] += weight * runouts * sizes[p]
     run_bucket = np.empty(48, np.int64)
     run_size = np.empty(48, np.int64)

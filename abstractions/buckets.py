@@ -44,7 +44,6 @@ from abstractions.isomorphism import (
 from abstractions.textures import Textures, medoid_boards
 
 FEATURES = ("ehs", "emd")
-SCOPES = ("global", "texture")
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ from abstractions.ranges import check_weights, class_weights, parse_range
 
 _CHUNK = 4096
 _FIRST_OF_CLASS = np.unique(CLASS_OF_COMBO, return_index=True)[1]
-# Up to here a sweep over the combos at hand is quicker than the preflop table from cold.
+# Up to this many combos, a sweep over them is quicker than computing the preflop table.
 _FEW_COMBOS = 200
 
 
@@ -242,7 +242,7 @@ def _sweep_rivers(rivers: Any, weights: Any, combos: Any, combo_cards: Any, lane
             for i in range(start, stop):
                 hand = order[i]
                 first, second = passed_with[combo_cards[hand, 0]], passed_with[combo_cards[hand, 1]]
-                # The hand itself is in both card sums: once too often.
+                # Both card sums hold the hand itself, which was passed once: add it back.
                 for u in range(num_lanes):
                     results[hand, u] += half * (passed[u] - first[u] - second[u] + lanes[hand, u])
             start = stop
@@ -327,32 +327,6 @@ def _read_range(hands: str | NDArray, board: NDArray[np.uint8]) -> NDArray[np.fl
 
 def _class_uniform(weights: NDArray[np.float64]) -> bool:
     return bool((weights == weights[_FIRST_OF_CLASS][CLASS_OF_COMBO]).all())
-
-
-def equity_by_combo(
-    opponent: str | NDArray, board: str | NDArray = ""
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Equity of every combo against a range on a board, exact over all runouts.
-
-    Parameters
-    ----------
-    opponent : a hand or range as text, or 1,326 weights
-    board : none, three, four or five cards, as text or as numbers
-
-    Returns
-    -------
-    equity : float64 [1326], NaN for combos that the board blocks or that leave the opponent no hand
-    opponent_weight : float64 [1326], the opponent's weight that shares no card with the combo
-    """
-    cards = _read_board(board)
-    weights = _read_range(opponent, cards)
-    live = live_combos(cards)
-    possible = np.zeros(NUM_COMBOS)
-    _compatible_weight(weights, COMBO_CARDS, possible)
-    possible[~live] = 0.0
-    equities = np.full(NUM_COMBOS, np.nan)
-    np.divide(_winnings(weights, live, cards), possible, out=equities, where=possible > 0)
-    return equities, possible
 
 
 def equity(first: str | NDArray, second: str | NDArray, board: str | NDArray = "") -> float:

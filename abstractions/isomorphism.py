@@ -369,13 +369,6 @@ def hand_classes(board_id: int, num_cards: int) -> NDArray[np.int16]:
     return numbers
 
 
-def hand_class_weights(board_id: int, num_cards: int) -> NDArray[np.int64]:
-    """Number of real (hand, board) pairs in each class of a canonical board, in class order."""
-    canon = canonical_boards(num_cards)
-    numbers = hand_classes(board_id, num_cards)
-    return np.bincount(numbers[numbers >= 0]) * canon.weights[board_id]
-
-
 def _check_id(what: str, number: int, stop: int) -> None:
     if not 0 <= number < stop:
         raise ValueError(f"{what} {number}: expected a number from 0 to {stop - 1}")
@@ -455,42 +448,3 @@ def hand_class_index(combos: NDArray, boards: NDArray) -> NDArray[np.int64]:
             f"hand {format_combo(int(hands[row]))} shares a card with board {format_cards(board)}"
         )
     return classes
-
-
-def hand_class_id(combo: int, board: NDArray) -> int:
-    """Class id of one combo on one board of three, four or five cards in any order."""
-    return int(hand_class_index(np.array([combo]), np.asarray(board))[0])
-
-
-@njit(cache=True, nogil=True)
-def _unindex_classes(
-    numbers: Any, ids: Any, boards: Any, stabilisers: Any, orbit_combo: Any, combos: Any
-) -> None:
-    table = np.empty(1326, np.int16)
-    numbered = -1
-    for row in range(numbers.shape[0]):
-        if ids[row] != numbered:
-            numbered = ids[row]
-            _number_classes(boards[numbered], orbit_combo[stabilisers[numbered]], table)
-        for combo in range(1326):
-            if table[combo] == numbers[row]:
-                combos[row] = combo
-                break
-
-
-def hand_class_members(classes: NDArray, num_cards: int) -> tuple[NDArray[np.int16], NDArray[np.int32]]:
-    """A representative of each class id: its lowest combo, and the id of its canonical board.
-
-    >>> combos, board_ids = hand_class_members(np.array([1000]), 3)
-    >>> hand_class_id(int(combos[0]), canonical_boards(3).boards[board_ids[0]])
-    1000
-    """
-    numbers = np.atleast_1d(np.asarray(classes, dtype=np.int64))
-    offsets = hand_class_offsets(num_cards)
-    for number in (numbers.min(), numbers.max()) if numbers.size else ():
-        _check_id("class", int(number), int(offsets[-1]))
-    canon = canonical_boards(num_cards)
-    ids = (np.searchsorted(offsets, numbers, side="right") - 1).astype(np.int32)
-    combos = np.empty(numbers.size, dtype=np.int16)
-    _unindex_classes(numbers - offsets[ids], ids, canon.boards, canon.stabilisers, ORBIT_COMBO, combos)
-    return combos, ids

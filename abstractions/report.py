@@ -78,30 +78,3 @@ def street_report(moments: NDArray) -> StreetReport:
 def abstraction_report(moments: dict[str, NDArray]) -> dict[str, StreetReport]:
     """Reports by street name, in the order given."""
     return {street: street_report(sums) for street, sums in moments.items()}
-
-
-def flat_figures(reports: dict[str, StreetReport]) -> dict[str, float]:
-    """All figures under names such as ``turn_sd_mean``, for a tracker of runs."""
-    return {
-        f"{street}_{name}": value
-        for street, report in reports.items()
-        for name, value in report.figures.items()
-    }
-
-
-def side_by_side(named: dict[str, dict[str, StreetReport]]) -> list[dict[str, str | float]]:
-    """One row per street and figure with a column per bucketing, such as `ehs` and `emd`.
-
-    The bucketings must have as many buckets on every street: other comparisons say nothing.
-    """
-    rows: list[dict[str, str | float]] = []
-    names = list(named)
-    for street in named[names[0]]:
-        counts = {name: int(named[name][street].figures["buckets"]) for name in names}
-        if len(set(counts.values())) > 1:
-            raise ValueError(f"{street}: buckets {counts}: expected equal counts in a comparison")
-        for figure in named[names[0]][street].figures:
-            row: dict[str, str | float] = {"street": street, "figure": figure}
-            row.update({name: named[name][street].figures[figure] for name in names})
-            rows.append(row)
-    return rows

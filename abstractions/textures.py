@@ -80,7 +80,7 @@ def equity_spread(equities: NDArray) -> NDArray[np.float64]:
         )
     weights = class_weights(3, 0, len(offsets) - 1)
     mass = np.add.reduceat(weights, offsets[:-1])
-    # The mean is one half on every board: each pair of hands is met from both sides.
+    # The mean equity is one half on every board, because each pair of hands counts for both of its sides.
     return np.sqrt(np.add.reduceat(weights * (values - 0.5) ** 2, offsets[:-1]) / mass)
 
 
@@ -201,7 +201,7 @@ def _cluster_codes(
     points = change_features(values, board_cards)
     distinct = len(np.unique(points, axis=0))
     result = kmeans(points, min(k, distinct), rng, weights=mass)
-    # Classes in the order of their first change, so that ids do not hang on the start of the clustering.
+    # Number the classes by their first change, so that ids do not depend on the starting centres.
     _, first = np.unique(result.labels, return_index=True)
     rank = np.argsort(np.argsort(first))
     return rank[result.labels][inverse].astype(np.uint8)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import sys
 import threading
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +15,7 @@ from pipelines.commands.chained_command import chained
 from pipelines.commands.comparisons import compare, diff
 from pipelines.commands.options import Json, read_json, user_input, writable
 from pipelines.run.command import run_app
-from pipelines.run.progress import plain_console, size
+from pipelines.run.progress import live_status, plain_console, size, solve_status
 from solver.betting.lines import PLAYERS
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -106,18 +105,14 @@ def preflop(
 
     config = compose_config(overrides or []).game.game_config()
 
-    def report(iteration: int, exploitability: float) -> None:
-        print(
-            f"\riteration {iteration:,}: {exploitability:.4f} mbb/hand", end="", file=sys.stderr, flush=True
-        )
+    with user_input(), live_status() as show:
 
-    with user_input():
-        progress = report if sys.stderr.isatty() else None
+        def report(iteration: int, exploitability: float) -> None:
+            show(f"iteration {iteration:,}: {exploitability:.4f} mbb/hand")
+
         result = solve_preflop(
-            config, iterations=iterations, variant=schedule, target=target, progress=progress
+            config, iterations=iterations, variant=schedule, target=target, progress=report
         )
-    if progress is not None:
-        print(file=sys.stderr)
     by_line = result.strategy.by_line()
     if json_:
         summary = {
@@ -178,15 +173,14 @@ def solve(
             if state is not None and state.exists():
                 with np.load(state) as saved:
                     solver.load_state(dict(saved))
-        outcome = solver.solve(
-            max_iterations=settings.max_iterations,
-            target_exploitability_pct=settings.target_exploitability_pct,
-            time_limit_s=settings.time_limit_s,
-            progress=_show_progress if sys.stderr.isatty() else None,
-            should_stop=stopped.is_set,
-        )
-        if sys.stderr.isatty():
-            print(file=sys.stderr)
+        with live_status() as show:
+            outcome = solver.solve(
+                max_iterations=settings.max_iterations,
+                target_exploitability_pct=settings.target_exploitability_pct,
+                time_limit_s=settings.time_limit_s,
+                progress=lambda *state: show(solve_status(*state)),
+                should_stop=stopped.is_set,
+            )
         if state is not None:
             temporary = state.with_name(f".{state.name}.npz")
             np.savez(temporary, **solver.state())  # type: ignore[arg-type]
@@ -205,11 +199,6 @@ def solve(
             print(f"written: {out}")
     if outcome.reason == "stopped":
         raise KeyboardInterrupt
-
-
-def _show_progress(iteration: int, seconds: float, percent: float) -> None:
-    line = f"\riteration {iteration:,}: {percent:.4f} % of pot, {seconds:.1f} s "
-    print(line, end="", file=sys.stderr, flush=True)
 
 
 def _print_result(result: dict[str, Any]) -> None:

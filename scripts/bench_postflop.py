@@ -1,12 +1,13 @@
 """Speed and memory of the exact postflop solver on the reference spots.
 
     python scripts/bench_postflop.py [--spots R1,T1,F1] [--threads 1,2] [--compress] [--startup] [--out FILE.json]
+    python scripts/bench_postflop.py --spots R1 --repeats 1      a quick trial
 
 Prints, per spot and number of threads: milliseconds per iteration (the fastest and the median of repeats),
 nanoseconds per table entry (action and hand) and iteration, seconds and iterations to 0.5 % and 0.1 % of pot,
 memory of the tables, and root EVs; beside them the figures of b-inary/postflop-solver (commit 9d1509f, built for
-the native CPU) on a two-core machine of the same kind, and our time as a multiple of its time. `--startup` also
-times a whole river solve in a new process, with a warm and with an empty cache of compiled code.
+the native CPU), which were measured once on a machine of two cores, and our time as a multiple of its time. `--startup`
+also times a whole river solve in a new process, with a warm and with an empty cache of compiled code.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from solver.postflop.solver import PostflopSolver
 
 OOP = "66+,A8s+,A5s-A4s,AJo+,K9s+,KQo,QTs+,JTs,96s+,85s+,75s+,65s,54s"
 IP = "QQ-22,AQs-A2s,ATo+,K5s+,KJo+,Q8s+,J8s+,T7s+,96s+,86s+,75s+,64s+,53s+"
-COMMON = {"pot": 200, "stack": 900}
+COMMON: dict[str, Any] = {"pot": 200, "stack": 900}
 SPOTS: dict[str, dict[str, Any]] = {
     "R1": {
         "board": "QsJh2h8d3c",
@@ -59,16 +60,17 @@ REFERENCE: dict[str, dict[str, Any]] = {
         "ev": (108.570, 91.430),
     },
 }
+#: Iterations that are timed together, and how often.
 REPEATS = {"R1": (20, 100), "T1": (1, 60), "F1": (1, 8)}
 STARTUP = (
-    "from solver.spot import solve_spot;"
+    "from solver.postflop.spot import solve_spot;"
     "print(solve_spot({'board': 'QsJh2h8d3c', 'oop_range': 'all', 'ip_range': 'all', 'pot': 200, 'stack': 900,"
     "'bet_sizes': {'river': {'bet': '50%,100%,a', 'raise': '60%,2.5x'}}})['seconds'])"
 )
 
 
-def measure(name: str, threads: int, compress: bool) -> dict[str, Any]:
-    """Time one spot on a number of threads."""
+def measure(name: str, threads: int, compress: bool, repeats: int | None = None) -> dict[str, Any]:
+    """Time one spot on a number of threads, with as many repeats as `REPEATS` says unless they are given."""
     reference = REFERENCE[name]
     solver = PostflopSolver(**COMMON, **SPOTS[name], threads=threads, compress=compress)
     solver.engine.run(1)
@@ -82,15 +84,15 @@ def measure(name: str, threads: int, compress: bool) -> dict[str, Any]:
             "exploitability_pct": result.exploitability_pct,
         }
     report = solver.node()
-    block, repeats = REPEATS[name]
+    block, usual = REPEATS[name]
     times = []
-    for _ in range(repeats):
+    for _ in range(repeats or usual):
         start = time.perf_counter()
         solver.engine.run(block)
         times.append((time.perf_counter() - start) / block * 1e3)
     entries = sum(solver.engine.deals.table_sizes)
     ms = reference["ms"].get(threads)
-    there = reference["mib16" if compress else "mib"]
+    reference_mib = reference.get("mib16" if compress else "mib")
     return {
         "spot": name,
         "threads": threads,
@@ -107,7 +109,7 @@ def measure(name: str, threads: int, compress: bool) -> dict[str, Any]:
         else dict(zip(("0.5 %", "0.1 %"), (n * ms / 1e3 for n in reference["iterations"]))),
         "table_mib": solver.table_bytes / 2**20,
         "scratch_mib": (solver.memory_bytes - solver.table_bytes) / 2**20,
-        "reference_mib": there,
+        "reference_mib": reference_mib,
         "ev": report.ev,
         "reference_ev": reference["ev"],
         "frequencies": dict(zip(report.actions, report.frequencies.tolist())),
@@ -152,7 +154,14 @@ def main() -> None:
     parser.add_argument("--spots", default="R1,T1,F1")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--compress", action="store_true", help="16-bit tables")
-    parser.add_argument("--startup", action="store_true", help="time new processes, too")
+    parser.add_argument("--repeats", type=int, help="timed blocks of iterations per spot")
+    parser.add_argument(
+        "--startup",
+        nargs="?",
+        const="cold",
+        choices=("warm", "cold"),
+        help="time new processes, too: with a warm cache, or (the default) with an empty one as well",
+    )
     parser.add_argument("--out", type=Path, help="write the figures as JSON")
     options = parser.parse_args()
     names = options.spots.split(",")
@@ -162,18 +171,17 @@ def main() -> None:
     figures: dict[str, Any] = {"spots": []}
     for name in names:
         for threads in [1] if name == "R1" else [int(text) for text in options.threads.split(",")]:
-            row = measure(name, threads, options.compress)
+            row = measure(name, threads, options.compress, options.repeats)
             figures["spots"].append(row)
             show(row)
     if options.startup:
         startup(None)
         figures["startup_warm_seconds"] = startup(None)
+        print(f"river solve in a new process: {figures['startup_warm_seconds']:.2f} s with a warm cache")
+    if options.startup == "cold":
         with tempfile.TemporaryDirectory() as empty:
             figures["startup_cold_seconds"] = startup(empty)
-        print(
-            f"river solve in a new process: {figures['startup_warm_seconds']:.2f} s with a warm cache, "
-            f"{figures['startup_cold_seconds']:.1f} s with an empty one"
-        )
+        print(f"river solve in a new process: {figures['startup_cold_seconds']:.1f} s with an empty cache")
     if options.out is not None:
         options.out.write_text(json.dumps(figures, indent=1))
 

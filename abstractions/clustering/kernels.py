@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-# Points that are compared with a centroid at once, along the SIMD lanes.
+# Points that are compared with a centroid together, so that the CPU handles several per instruction.
 _BLOCK = 256
 # Centroids taken per widening of the search window.
 _STEP = 16
-# Guards the pruning bounds, float64, against the rounding of distances, float32.
+# Distances are float32 and bounds on them float64. This factor makes a bound safe against rounding.
 _SLACK = 1.00001
 
 
@@ -209,7 +209,7 @@ def _assign(
                     continue
             for t in range(d):
                 x[t, count] = columns[t, i]
-            # The scalar sum above adds in another order than the block kernel: the bound needs slack.
+            # The sum above adds in another order than `_block_costs`, so the bound needs slack.
             bound[count] = cost * np.float32(_SLACK)
             members[count] = i
             count += 1
@@ -331,7 +331,7 @@ def _medians(
                 mass[n] = weights[m]
                 below += weights[m] if value < old else 0.0
                 upto += weights[m] if value <= old else 0.0
-            # Mostly the old median still is one, and no selection is needed.
+            # The old median is usually still a median, and then nothing has to be selected.
             if not below < half <= upto:
                 centroids[j, t] = _weighted_median(values, mass, len(members))
 
@@ -398,7 +398,7 @@ def _plus_plus(columns: Any, keys: Any, weights: Any, uniforms: Any, l1: bool, c
                         break
                     rest -= value
             if candidate < 0:
-                # Rounding led past the last mass: take the dearest point there is.
+                # Rounding led past the last point with a weight: take the one farthest from its centre.
                 candidate = 0
                 for p in range(n):
                     if weights[p] > 0 and (weights[candidate] == 0 or near[p] > near[candidate]):

@@ -8,6 +8,10 @@ A point is compared only with centroids near it along one axis: by the triangle 
 projections never exceeds the distance. Points that provably keep their centroid are skipped (Hamerly 2010).
 Both only save work. Ties go to the lower centroid, sums run in a fixed order, and so the result depends on
 the points and the seed, never on threads or chunks.
+
+Why not scikit-learn: it has no L1 medians. From our starting centres it finds the same flop textures, but other turn
+and river transitions, because it breaks their many ties in another way. On 200,000 flop hands it took 10 and 32 times
+as long for 500 and 2,000 clusters, at .3 % less cost (`scripts/bench_abstractions.py --kmeans`).
 """
 
 from __future__ import annotations
@@ -175,7 +179,7 @@ class _Points:
         return sum(run(piece, range(0, len(self.keys), _PIECE)))
 
     def forget(self) -> None:
-        """Drop the pruning bounds, so that the next assignment looks at every point."""
+        """Drop the lower bounds, so that the next assignment looks at every point."""
         self.lower[:] = -np.inf
 
     def costs(self) -> NDArray[np.float64]:
@@ -183,14 +187,14 @@ class _Points:
         return self.weights * (distances if self.l1 else distances * distances)
 
     def repair(self, centroids: NDArray[np.float32]) -> bool:
-        """Move each centroid without points onto the dearest point of a cluster that can spare it."""
+        """Move each centroid without points onto the costliest point of a cluster that has more than one."""
         counts = np.bincount(self.labels, minlength=len(centroids))
         empty = np.flatnonzero(counts == 0)
         if not empty.size:
             return False
-        dearest = iter(np.argsort(-self.costs(), kind="stable"))
+        costliest = iter(np.argsort(-self.costs(), kind="stable"))
         for label in empty:
-            point = next(p for p in dearest if counts[self.labels[p]] > 1)
+            point = next(p for p in costliest if counts[self.labels[p]] > 1)
             counts[self.labels[point]] -= 1
             counts[label] = 1
             self.labels[point] = label
@@ -202,7 +206,7 @@ class _Points:
     def centers(
         self, old: NDArray[np.float32], dirty: NDArray[np.bool_], run: Callable
     ) -> NDArray[np.float32]:
-        """Weighted means or medians of the clusters, those without a change of members as they were."""
+        """Weighted means or medians of the clusters; only those marked in `dirty` are computed again."""
         k = len(old)
         offsets = np.empty(k + 1, dtype=np.int64)
         order = np.empty(len(self.labels), dtype=np.int64)
@@ -233,7 +237,7 @@ class _Points:
             previous = cost
             moving = self.labels != before
             dirty = np.zeros(len(centroids) + 1, dtype=np.bool_)
-            # A point without a label before, -1, marks the spare last entry.
+            # A point that had no label has -1, which marks the spare last entry.
             dirty[before[moving]] = dirty[self.labels[moving]] = True
             moved = self.centers(centroids, dirty, run)
             step = moved.astype(np.float64) - centroids
@@ -314,7 +318,7 @@ def kmeans(
         iterations = 0
         for stage in reversed(stages):
             centroids, iterations = stage.lloyd(centroids, max_iterations, tolerance, run)
-        # The last assignment stands for itself: made afresh with the centroids that are returned.
+        # Assign once more, so that the labels belong to the centroids that we return.
         state.forget()
         state.assign(centroids, 0.0, run)
         while state.repair(centroids):
@@ -325,7 +329,7 @@ def kmeans(
 
 
 def nearest(
-    points: NDArray, centroids: NDArray, *, metric: str = "l2", threads: int = 1
+    points: NDArray, centroids: NDArray, *, metric: str = "l2"
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """Nearest centroid of each point, ties to the lower one, and the distance to it.
 
@@ -342,8 +346,7 @@ def nearest(
     inverse = np.empty(len(every), dtype=np.int32)
     rows = every[first[: _first_of_equal(every, first, inverse)]]
     state = _Points(rows, ones[: len(rows)], _axis(centers, l1), l1)
-    with ThreadPoolExecutor(max_workers=threads) as pool:
-        state.assign(centers, 0.0, pool.map if threads > 1 else map)
+    state.assign(centers, 0.0, map)
     labels = np.empty(len(rows), dtype=np.int32)
     distances = np.empty(len(rows), dtype=np.float32)
     labels[state.order] = state.labels

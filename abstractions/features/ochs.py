@@ -105,7 +105,7 @@ def _ochs(
                 everything = 0
                 missing = False
                 for word in range(words):
-                    # The hand itself: once in the whole and twice in the cards, so it is put back once.
+                    # The hand itself is counted once and subtracted with both of its cards: add it back.
                     self = one if word == own else 0
                     points = score[h, word] + weaker[52, word] + self - weaker[a, word] - weaker[b, word]
                     opponents = total[52, word] + self - total[a, word] - total[b, word]

@@ -176,7 +176,7 @@ def _potential_sums(
             for m in range(first, stop):
                 h = order[m]
                 a, b, high = card_a[h], card_b[h], upto[h]
-                # The hand itself: once in the whole and twice in the cards, so it is put back once.
+                # The hand itself is counted once and subtracted with both of its cards: add it back.
                 no_better = stop - held[a] - held[b] + 1
                 both = before[high >> 6] + _popcount(words[high >> 6] & _low_bits(high & 63)) + 1
                 both -= _popcount(card_words[a] & _low_bits(upto_a[h]))

@@ -152,7 +152,7 @@ def _river_counts(boards: Any, combo_cards: Any, counts: Any) -> None:
                 held[combo_cards[order[m], 1]] += 1
             for m in range(first, stop):
                 combo = order[m]
-                # The hand itself is among the first and twice among the second: once too often taken off.
+                # The hand itself is counted once and subtracted with both of its cards: add one back.
                 counts[row, combo] += stop - held[combo_cards[combo, 0]] - held[combo_cards[combo, 1]] + 1
 
 

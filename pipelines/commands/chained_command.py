@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +10,7 @@ import typer
 
 from pipelines.commands.options import DEFAULT_STORE, Json, Seat, open_exported, user_input, writable
 from pipelines.run.errors import UserError
+from pipelines.run.progress import live_status, solve_status
 from solver.betting.lines import parse_seat
 
 if TYPE_CHECKING:
@@ -95,9 +95,8 @@ def chained(
             clean=not raw_offpath,
         )
         play = _live(overrides or [], preflop_iterations) if bundle is None else _exported(bundle)
-        result = chained_result(play, settings, progress=_show if sys.stderr.isatty() else None)
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
+        with live_status() as show:
+            result = chained_result(play, settings, progress=lambda *state: show(solve_status(*state)))
     text = json.dumps(result)
     if out is None:
         print(text)
@@ -128,8 +127,3 @@ def _exported(path: Path) -> PreflopPlay:
     bundle = open_exported(path, DEFAULT_STORE)
     source = {"source": str(path), "exploitability_mbb": bundle.metrics["exploitability_raw"]}
     return PreflopPlay(bundle.game, bundle.strategy_table(clean=False), source)
-
-
-def _show(iteration: int, seconds: float, percent: float) -> None:
-    line = f"\riteration {iteration:,}: {percent:.3f} % of pot, {seconds:.1f} s "
-    print(line, end="", file=sys.stderr, flush=True)

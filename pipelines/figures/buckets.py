@@ -17,16 +17,17 @@ def bucket_figures(bundle: Bundle) -> dict[str, Figure]:
     """Buckets by mean equity: how much equity varies inside them, and how many hands they hold."""
     from matplotlib.figure import Figure
 
-    table = bundle["centroids"].table().to_pandas()
+    table = bundle["centroids"]
+    streets = np.array(table.table().column("street").to_pylist())
     figure = Figure(figsize=(15, 4.5))
     for position, street in enumerate(BOARD_STREETS.values()):
-        here = table[table["street"] == street]
+        here = {name: table[name][streets == street] for name in ("share", "equity", "equity_sd")}
         axes = figure.add_subplot(1, 3, position + 1)
         size = 4 + 60 * here["share"] / here["share"].max()
         axes.scatter(here["equity"], here["equity_sd"], s=size, alpha=0.4)
         mean = bundle.metrics[f"{street}_sd_mean"]
         axes.axhline(mean, color="black", linewidth=0.8)
-        axes.set(title=f"{street}: {len(here)} buckets, mean sd {mean:.4f}", xlabel="mean equity")
+        axes.set(title=f"{street}: {len(here['share'])} buckets, mean sd {mean:.4f}", xlabel="mean equity")
         axes.set_ylabel("equity sd in the bucket")
     return {"bucket_spread": figure, "hands_in_feature_space": _hand_scatter(bundle)}
 

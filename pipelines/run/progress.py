@@ -1,18 +1,28 @@
 """What the person at the terminal sees: the plan, a bar with an estimate, notes, the closing summary.
 
-On a terminal the bar is live; elsewhere (a log file, cron) each message is one plain line.
+Everything that moves is drawn by rich, and on a terminal only. Elsewhere (a log file, cron) a `Reporter` writes plain
+lines, and a `live_status` writes nothing.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 
 _LOG_PERIOD_SECONDS = 10.0
@@ -32,6 +42,31 @@ class PlanRow:
 def plain_console() -> Console:
     """Standard output; wide enough for every table when it is not a terminal."""
     return Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
+
+
+@contextmanager
+def live_status(console: Console | None = None) -> Iterator[Callable[[str], None]]:
+    """A function that shows how far a solve is, in one line on standard error that it writes anew each time.
+
+    The last text stays on the screen. Where standard error is no terminal, nothing is written.
+    """
+    console = console or Console(stderr=True, highlight=False)
+    if not console.is_interactive:
+        yield lambda _: None
+        return
+    text_column = TextColumn("{task.description}", markup=False)
+    bar = Progress(SpinnerColumn(finished_text=" "), text_column, console=console)
+    task = bar.add_task("", total=1)
+
+    def show(text: str) -> None:
+        bar.start()  # Not earlier, so that an error before the first text leaves no empty line.
+        bar.update(task, description=text)
+
+    try:
+        yield show
+        bar.update(task, completed=1)
+    finally:
+        bar.stop()
 
 
 class Reporter:
@@ -113,6 +148,15 @@ class Reporter:
         """The stage ended well."""
         self.stop()
         self.say(f"{self._stage}: {words}")
+
+
+def solve_status(iteration: int, seconds: float, percent: float) -> str:
+    """How far a postflop solve is, after its measurements of exploitability.
+
+    >>> solve_status(1200, 3.14, 0.5)
+    'iteration 1,200: 0.5000 % of pot, 3.1 s'
+    """
+    return f"iteration {iteration:,}: {percent:.4f} % of pot, {seconds:.1f} s"
 
 
 def duration(seconds: float | None) -> str:

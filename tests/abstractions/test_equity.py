@@ -23,7 +23,6 @@ from abstractions.cards import (
 from abstractions.equity import (
     class_pairs,
     equity,
-    equity_by_combo,
     preflop_table,
     preflop_table_chunk,
     preflop_table_from_wins,
@@ -205,6 +204,20 @@ def test_the_equity_on_a_turn_is_the_mean_over_its_rivers(deal):
     assert equity(ours, theirs, format_cards(board)) == pytest.approx(np.mean(rivers))
 
 
+def equity_by_combo(opponent, board=""):
+    """Equity of every combo against a range, and the range's weight that shares no card with it."""
+    cards = parse_board(board)
+    live = live_combos(cards)
+    weights = np.where(live, parse_range(opponent), 0.0)
+    possible = np.zeros(NUM_COMBOS)
+    equity_module._compatible_weight(weights, COMBO_CARDS, possible)
+    possible[~live] = 0.0
+    equities = np.full(NUM_COMBOS, np.nan)
+    winnings = equity_module._winnings(weights, live, cards)
+    np.divide(winnings, possible, out=equities, where=possible > 0)
+    return equities, possible
+
+
 def test_equity_by_combo_is_the_equity_of_each_hand():
     equities, weights = equity_by_combo("QQ+,AKs:0.5", "QsJh2h")
     theirs = np.where(live_combos(parse_board("QsJh2h")), parse_range("QQ+,AKs:0.5"), 0)
@@ -269,7 +282,7 @@ def test_a_range_has_half_the_pot_against_itself():
         (lambda: equity("AhKx", "QQ"), "'AhKx'"),
         (lambda: equity("AhKh", np.ones(169)), "1326 weights"),
         (lambda: equity("AhKh", "QQ", np.array([1, 2])), "0, 3, 4 or 5"),
-        (lambda: equity_by_combo(np.zeros(NUM_COMBOS), "2c3c4c"), "has no hand on board 2c3c4c"),
+        (lambda: equity("AhKh", np.zeros(NUM_COMBOS), "2c3c4c"), "has no hand on board 2c3c4c"),
         (lambda: preflop_table_chunk(0, 134460), "134459"),
     ],
 )

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abstractions.report import abstraction_report, flat_figures, side_by_side, street_report
+from abstractions.report import abstraction_report, street_report
 
 
 def moments_of(labels: np.ndarray, weights: np.ndarray, equities: np.ndarray, buckets: int) -> np.ndarray:
@@ -65,22 +65,17 @@ def test_empty_buckets_are_counted_and_have_no_mean() -> None:
     assert report.figures["sd_mean"] == pytest.approx(np.sqrt(0.3 - 0.25))
 
 
-def test_comparison_has_a_row_per_street_and_figure() -> None:
+def test_a_report_has_the_figures_of_every_street_in_order() -> None:
     rng = np.random.default_rng(2)
-
-    def report(buckets: int) -> dict:
-        sums = moments_of(rng.integers(0, buckets, 400), np.ones(400), rng.random(400), buckets)
-        return abstraction_report({"flop": sums, "turn": sums})
-
-    ehs, emd = report(5), report(5)
-    rows = side_by_side({"ehs": ehs, "emd": emd})
-    assert {row["street"] for row in rows} == {"flop", "turn"}
-    row = next(r for r in rows if r["street"] == "turn" and r["figure"] == "sd_mean")
-    assert row["ehs"] == ehs["turn"].figures["sd_mean"]
-    assert row["emd"] == emd["turn"].figures["sd_mean"]
-    assert flat_figures(ehs)["flop_sd_max"] == ehs["flop"].figures["sd_max"]
-    with pytest.raises(ValueError, match=r"flop: buckets .*'emd': 6.*: expected equal counts"):
-        side_by_side({"ehs": ehs, "emd": report(6)})
+    moments = {
+        street: moments_of(rng.integers(0, 5, 400), np.ones(400), rng.random(400), 5)
+        for street in ("flop", "turn")
+    }
+    reports = abstraction_report(moments)
+    assert list(reports) == ["flop", "turn"]
+    for street, report in reports.items():
+        assert report.figures == street_report(moments[street]).figures
+    assert reports["flop"].figures["sd_mean"] != reports["turn"].figures["sd_mean"]
 
 
 @pytest.mark.parametrize("moments", [np.zeros((4, 2)), np.zeros((0, 3)), np.zeros((4, 3))])

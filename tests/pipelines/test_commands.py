@@ -59,6 +59,7 @@ def test_help_and_cfg_explain_themselves(run: Run, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.whole
 def test_a_sweep_runs_every_job(run: Run, tmp_path: Path) -> None:
     sweep = ("+preset=smoke", "game=hu25", "cluster=inprocess", "evaluate.reach_rule=max,total")
     done = run("pipelines.blueprint", "-m", *sweep, cwd=tmp_path)
@@ -67,6 +68,7 @@ def test_a_sweep_runs_every_job(run: Run, tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"artifacts"}
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_says_how_to_resume_and_exits_130(tmp_path: Path, number: signal.Signals) -> None:
     command = [*PYTHON, "pipelines.blueprint", "+preset=smoke"]

@@ -20,6 +20,8 @@ import pytest
 COMMAND = ("pipelines.blueprint", "+preset=smoke")
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
+pytestmark = pytest.mark.whole
+
 
 def hashes(root: Path) -> dict[str, str]:
     """Every file of every finished bundle, manifests included, by its path in the store."""

@@ -119,6 +119,7 @@ def test_a_usage_error_is_one_line_and_exit_code_2(tmp_path: Path, arguments: tu
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.whole
 def test_a_folder_of_spots_is_solved_once_and_reported(spot_file: Path, tmp_path: Path) -> None:
     from artifacts import open_bundle
 

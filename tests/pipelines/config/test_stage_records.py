@@ -11,7 +11,7 @@ from pipelines.blueprint import training_config
 from pipelines.config.composition import compose_config
 from pipelines.config.training import PhaseConfig
 from pipelines.run.engine import _slice
-from pipelines.training.phase import game_from_config
+from solver.betting.game import GameConfig
 
 
 def record(*overrides: str) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def test_the_record_holds_the_solver_section_beside_game_tier_and_seed() -> None
     assert record().keys() == shared.keys() | {"game", "tier", "seed"}
     assert {key: record()[key] for key in shared} == shared
     assert record()["game"].keys() == game.keys()
-    assert game_from_config(record()["game"]) == config.game.game_config()
+    assert GameConfig.from_mapping(record()["game"]) == config.game.game_config()
 
 
 def test_what_changes_no_result_is_left_out() -> None:

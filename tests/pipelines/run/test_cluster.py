@@ -75,6 +75,7 @@ def test_in_process_is_a_plain_loop() -> None:
     assert list(InProcess().stream(plus, [1, 2, 3], shared=10)) == [(0, 11), (1, 12), (2, 13)]
 
 
+@pytest.mark.whole
 def test_a_local_ray_maps_in_order_ships_shared_data_once_and_raises_what_a_task_raises(
     tmp_path: Path,
 ) -> None:
@@ -107,6 +108,7 @@ def test_joining_a_cluster_that_is_not_there_names_the_key() -> None:
         pass
 
 
+@pytest.mark.whole
 def test_a_stage_spreads_over_two_nodes_and_survives_the_loss_of_one(
     two_nodes: ManyNodes, lose_a_node: Callable[[], None], tmp_path: Path
 ) -> None:

@@ -178,7 +178,7 @@ CHANGED = "changed_by_a_test = 1"
         ("solver/blueprint/kernels.py", with_docstring("_prune")),
         ("solver/blueprint/kernels.py", with_line("_prune", "# A comment.")),
         ("abstractions/cards.py", lambda text: "# A comment.\n\n" + text),
-        ("abstractions/report.py", with_line("flat_figures", CHANGED)),
+        ("abstractions/ranges.py", with_line("parse_range", CHANGED)),
         ("abstractions/equity.py", with_line("equity", CHANGED)),
         ("artifacts/bundle.py", with_line("open_bundle", CHANGED)),
         ("artifacts/preflop_offpath.py", with_line("strategy_table", CHANGED)),

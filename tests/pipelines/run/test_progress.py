@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from pipelines.run import progress
-from pipelines.run.progress import Reporter
+from pipelines.run.progress import Reporter, live_status, solve_status
 
 
 @pytest.fixture
@@ -38,3 +38,23 @@ def test_nothing_is_promised_before_a_twentieth_is_done(output: io.StringIO) -> 
     reporter.phase(20_000)
     reporter.advance(20_100, 25_000)
     assert last_line(output) == "dcfr: 20100 of 25000"
+
+
+def test_a_status_is_one_line_that_stays_on_a_terminal() -> None:
+    screen = io.StringIO()
+    with live_status(Console(file=screen, force_terminal=True, force_interactive=True, width=80)) as show:
+        show(solve_status(10, 0.1, 2.5))
+        show(solve_status(20, 0.2, 0.25))
+    before, last = screen.getvalue().rsplit("iteration", maxsplit=1)
+    assert last.startswith(" 20: 0.2500 % of pot, 0.2 s")
+    assert before.count("\n") == 0
+    assert last.count("\n") == 1
+
+
+def test_a_status_is_silent_in_a_log_file_and_before_there_is_anything_to_show() -> None:
+    log, screen = io.StringIO(), io.StringIO()
+    with live_status(Console(file=log, width=80)) as show:
+        show(solve_status(10, 0.1, 2.5))
+    with pytest.raises(ValueError, match="refused"), live_status(Console(file=screen, force_terminal=True)):
+        raise ValueError("refused")
+    assert log.getvalue() == screen.getvalue() == ""

@@ -90,7 +90,7 @@ def test_a_run_whose_driver_was_killed_is_marked_so_by_the_next(tmp_path: Path) 
     config = settings(f"sqlite:///{tmp_path}/runs.db", tmp_path / "files")
     script = (
         "import os, sys, time; from pathlib import Path\n"
-        "from pipelines.schema import Tracking; from pipelines.tracking import Tracker\n"
+        "from pipelines.config.schema import Tracking; from pipelines.run.tracking import Tracker\n"
         f"t = Tracker(Tracking(**{config.model_dump()!r}), Path({str(tmp_path)!r}), print)\n"
         "t.start('dead', {}, {})\n"
         "while t._queue: time.sleep(0.05)\n"

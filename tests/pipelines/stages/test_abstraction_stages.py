@@ -20,6 +20,8 @@ from pipelines.run.cluster import InProcess, open_cluster
 from pipelines.run.engine import Runner
 from pipelines.run.progress import Reporter
 
+pytestmark = pytest.mark.whole
+
 
 class NoTracker:
     """Records nothing."""

@@ -103,6 +103,7 @@ def two_cores() -> Iterator[None]:
         yield
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("scope", ["global", "texture"])
 def test_one_two_and_four_hosts_and_this_process_train_the_same_bytes(scope: str, two_cores: None) -> None:
     here, _ = train(scope, 1, InProcessHosts)
@@ -126,6 +127,7 @@ def kill(actor: Any) -> None:
             return
 
 
+@pytest.mark.whole
 def test_a_killed_host_is_reported_as_lost_shards(two_cores: None) -> None:
     specs = shard_specs(postflop(), None, 2)
     hosts = RayHosts(postflop(), specs)
@@ -168,6 +170,7 @@ def test_shards_measure_themselves_as_the_whole_blueprint_is_measured(scope: str
     assert len(figures) == 2  # one for each table, to the last bit
 
 
+@pytest.mark.whole
 def test_a_host_that_is_lost_while_it_measures_is_reported(two_cores: None) -> None:
     trainer = trained_on("texture", 2, RayHosts)
     here = trained_on("texture", 2, InProcessHosts)
@@ -180,6 +183,7 @@ def test_a_host_that_is_lost_while_it_measures_is_reported(two_cores: None) -> N
     fleet.close()
 
 
+@pytest.mark.whole
 def test_a_mistake_in_a_host_is_raised_as_it_is(two_cores: None) -> None:
     specs = shard_specs(postflop(), None, 2)
     hosts = RayHosts(postflop(), specs)

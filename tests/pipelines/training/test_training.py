@@ -314,6 +314,7 @@ def test_saving_takes_a_small_share_of_the_time(
     assert saved == [1, 20, 40, 60]
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_a_node_that_dies_under_its_shards_changes_nothing(
     trained: dict[str, Bundle],
@@ -349,6 +350,7 @@ def two_cores() -> Iterator[Cluster]:
         yield cluster
 
 
+@pytest.mark.whole
 def test_actors_killed_at_random_moments_change_nothing(
     trained: dict[str, Bundle],
     store: BundleStore,
@@ -394,6 +396,7 @@ def test_other_modes_train_and_export_too(
     assert np.isfinite(blueprint.table).all()
 
 
+@pytest.mark.whole
 def test_buckets_by_texture_train_on_hosts_that_share_the_textures(
     store: BundleStore, two_cores: Cluster, tmp_path: Path
 ) -> None:
@@ -463,6 +466,7 @@ def test_the_last_two_checkpoints_and_the_best_are_kept(tmp_path: Path) -> None:
     assert checkpoints.newest() is None
 
 
+@pytest.mark.whole
 def test_the_evaluation_stage_measures_the_exported_blueprint(
     trained: dict[str, Bundle], store: BundleStore, two_cores: Cluster, tmp_path: Path
 ) -> None:

@@ -1,0 +1,75 @@
+"""Every benchmark runs from a checkout, as a user starts it, on sizes that take seconds."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.whole
+
+
+def bench(name: str, *options: str) -> str:
+    """Standard output of a script."""
+    command = [sys.executable, f"scripts/bench_{name}.py", *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_script_is_run_here() -> None:
+    scripts = {path.stem.removeprefix("bench_") for path in (ROOT / "scripts").glob("*.py")}
+    assert scripts == {"abstractions", "blueprint", "postflop", "scaling"}
+
+
+def test_the_chain_of_abstractions_buckets_every_street() -> None:
+    output = bench("abstractions", "--preset", "smoke", "--pieces", "1")
+    for street in ("flop", "turn", "river"):
+        assert f"{street} bucket equity, 12 x 12" in output
+    assert output.count("rows whose mean equity rises with the bucket: 100.0%") == 3
+
+
+def test_k_means_is_timed_beside_scikit_learn() -> None:
+    output = bench("abstractions", "--kmeans", "--pieces", "1", "--points", "2000", "--clusters", "8,16")
+    ratios = [float(line.split()[-1]) for line in output.splitlines() if "inertia over" in line]
+    assert len(ratios) == 2
+    assert all(0.8 < ratio < 1.2 for ratio in ratios)
+
+
+def test_sweeps_of_the_blueprint_are_timed_beside_the_exact_solver() -> None:
+    sizes = ["--stack", "10", "--buckets", "10", "--boards", "1", "--repeats", "1"]
+    figures = json.loads(bench("blueprint", *sizes, "--json"))
+    assert figures["river_buckets_per_board"] == 10
+    assert figures["over_exact_solver"] > 0
+
+
+def test_a_river_is_solved_to_the_reference_value(tmp_path: Path) -> None:
+    out = tmp_path / "figures.json"
+    bench("postflop", "--spots", "R1", "--repeats", "1", "--startup", "warm", "--out", str(out))
+    figures = json.loads(out.read_text())
+    (spot,) = figures["spots"]
+    assert spot["ev"] == pytest.approx(spot["reference_ev"], abs=0.2)
+    assert spot["to_target"]["0.1 %"]["exploitability_pct"] <= 0.1
+    assert figures["startup_warm_seconds"] > 0
+
+
+def test_the_scaling_model_is_made_of_what_was_measured() -> None:
+    sizes = ["--stack", "10", "--buckets", "10", "--textures", "4", "--repeats", "2"]
+    model = ["--cores", "1,2,8", "--batches", "8,32"]
+    report: dict[str, Any] = json.loads(bench("scaling", *sizes, *model, "--json"))
+    assert list(report) == ["global", "texture"]
+    for scope in report.values():
+        assert scope["measured_ms"]["1"] > 0
+        assert {(row["cores"], row["batch"]) for row in scope["model"]} == {
+            (cores, batch) for cores in (1, 2, 8) for batch in (8, 32)
+        }
+        (one,) = (row["ms"] for row in scope["model"] if (row["cores"], row["batch"]) == (1, 8))
+        assert scope["modelled_ms"]["1"] == one
+        # On one host every board is swept there, so an iteration takes at least eight sweeps.
+        assert one > 8 * max(scope["costs"]["board"].values())
