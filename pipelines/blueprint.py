@@ -48,7 +48,7 @@ from pipelines.stages import (
     textures,
 )
 from pipelines.stages.estimates import core_seconds
-from pipelines.training.phase import TrainingConfig
+from pipelines.training.setup import TrainingConfig
 
 
 def pipeline(config: Config, run: Stages) -> Ref:

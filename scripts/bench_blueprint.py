@@ -24,7 +24,7 @@ from abstractions.features.rivers import river_equity_counts
 from abstractions.isomorphism import COMBO_PERMUTATION, board_index, permutation_number
 from solver.betting.game import GameConfig
 from solver.blueprint.boards import BoardBatch, board_hands
-from solver.blueprint.evaluation import FlopEvaluator, group_boards
+from solver.blueprint.flop_values import FlopEvaluator, group_boards
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.shard import Shard
 from solver.blueprint.trunk import TrunkGame

@@ -45,9 +45,10 @@ from pipelines.training.fleet import HostFleet, shard_specs
 from pipelines.training.hosts import Postflop, RayHosts
 from solver.betting.game import GameConfig
 from solver.blueprint.boards import BatchBuckets, BoardSampler, street_buckets
+from solver.blueprint.fleet import ShardSpec, sum_boards
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.shard import Shard
-from solver.blueprint.trainer import BlueprintTrainer, ShardSpec, sum_boards
+from solver.blueprint.trainer import BlueprintTrainer
 from solver.blueprint.trunk import Trunk, TrunkGame
 from solver.cfr.schedules import schedule
 

@@ -12,14 +12,10 @@ import numpy as np
 
 from artifacts.format.array_pack import pack_arrays
 from artifacts.readers import read_state
+from pipelines.config.training import PhaseConfig
 from pipelines.run.engine import Inputs, Output, StageRun
-from pipelines.training.phase import (
-    PhaseConfig,
-    Setup,
-    Trained,
-    TrainingConfig,
-    train_phase,
-)
+from pipelines.training.phase import Trained, train_phase
+from pipelines.training.setup import Setup, TrainingConfig
 from pipelines.training.trace import trace_metrics, trace_table
 from solver.blueprint.rows import named_rows
 from solver.blueprint.trainer import BlueprintTrainer

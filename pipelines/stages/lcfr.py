@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from artifacts.format.array_pack import pack_arrays
+from pipelines.config.training import PhaseConfig
 from pipelines.run.engine import Inputs, Output, StageRun
-from pipelines.training.phase import (
-    PhaseConfig,
-    Setup,
-    Trained,
-    TrainingConfig,
-    train_phase,
-)
+from pipelines.training.phase import Trained, train_phase
+from pipelines.training.setup import Setup, TrainingConfig
 from pipelines.training.trace import trace_metrics, trace_table
 from solver.blueprint.trainer import BlueprintTrainer
 

@@ -29,16 +29,8 @@ from abstractions.textures import Textures, medoid_boards
 from pipelines.run.cluster import Cluster, unlocked
 from pipelines.training.tier_flops import TIER_FLOPS
 from solver.blueprint.boards import BatchBuckets, street_buckets
-from solver.blueprint.evaluation import (
-    BlueprintValue,
-    Evaluation,
-    FlopBoards,
-    FlopEvaluator,
-    Response,
-    gain_responses,
-    group_boards,
-    mean_gain,
-)
+from solver.blueprint.evaluation import BlueprintValue, Evaluation, gain_responses, mean_gain
+from solver.blueprint.flop_values import FlopBoards, FlopEvaluator, Response, group_boards
 from solver.blueprint.pot_types import PotTypes
 from solver.blueprint.strategy import Blueprint
 from solver.blueprint.tables import TableLayout

@@ -25,9 +25,9 @@ from pipelines.training.hosts import (
     RowsByKey,
 )
 from solver.blueprint.boards import BoardBatch, street_buckets
-from solver.blueprint.evaluation import FlopBoards, Response
+from solver.blueprint.fleet import Answer, ShardSpec, owned
+from solver.blueprint.flop_values import FlopBoards, Response
 from solver.blueprint.rows import ALL_TEXTURES, RowKey
-from solver.blueprint.trainer import Answer, ShardSpec, owned
 from solver.cfr.schedules import Schedule
 
 

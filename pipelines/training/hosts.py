@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from abstractions.cards import NUM_CLASSES
 from solver.betting.public_tree import PublicTree
 from solver.blueprint.boards import BatchBuckets, BoardBatch
-from solver.blueprint.evaluation import FlopBoards, Response
+from solver.blueprint.fleet import LocalFleet, ShardSpec
+from solver.blueprint.flop_values import FlopBoards, Response
 from solver.blueprint.pot_types import PotTypes
 from solver.blueprint.rows import RowKey
 from solver.blueprint.shard import Shard
-from solver.blueprint.trainer import LocalFleet, ShardSpec
 from solver.cfr.schedules import Schedule
 
 Arrays = dict[str, NDArray[Any]]
@@ -102,7 +102,7 @@ class ShardHost:
         return self._shard.sweep(seat, self._batch, whole, epoch, prune_below=prune_below)
 
     def rows(self, table: str, epoch: int) -> RowsByKey:
-        """See `solver.blueprint.trainer.Fleet.rows`."""
+        """See `solver.blueprint.fleet.Fleet.rows`."""
         return self._fleet.rows(table, epoch)
 
     def state(self) -> Arrays:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from abstractions.cards import NUM_CLASSES
 from solver.betting.public_tree import PublicTree
 from solver.blueprint.boards import LIVE_FRACTION, NUM_LIVE, BoardBatch, BoardHands, Bucketing, board_hands
-from solver.blueprint.evaluation import FlopBoards, FlopEvaluator, Response
+from solver.blueprint.flop_values import FlopBoards, FlopEvaluator, Response
 from solver.blueprint.kernels import (
     UPDATE,
     BucketShowdown,

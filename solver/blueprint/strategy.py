@@ -27,7 +27,7 @@ from solver.cfr.exploitability import Exploitability
 from solver.strategy import reach
 
 if TYPE_CHECKING:
-    from solver.blueprint.evaluation import FlopBoards
+    from solver.blueprint.flop_values import FlopBoards
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def test_the_training_stages_depend_on_the_whole_trainer(stage: Any) -> None:
         ("solver.blueprint.boards", "BatchBuckets"),
         ("solver.blueprint.boards", "BoardSampler"),
         ("solver.blueprint.boards", "street_buckets"),
-        ("solver.blueprint.evaluation", "FlopEvaluator"),
+        ("solver.blueprint.flop_values", "FlopEvaluator"),
         ("solver.blueprint.evaluation", "mean_gain"),
         ("solver.blueprint.kernels", "_sweep_board"),
         ("solver.blueprint.plan", "LanePlan"),

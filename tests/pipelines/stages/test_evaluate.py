@@ -29,7 +29,8 @@ from pipelines.training.evaluation_boards import (
     tier_boards,
 )
 from solver.betting.game import GameConfig, StreetSizes
-from solver.blueprint.evaluation import Evaluation, group_boards
+from solver.blueprint.evaluation import Evaluation
+from solver.blueprint.flop_values import group_boards
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.strategy import Blueprint

@@ -22,7 +22,8 @@ from pipelines.training.fleet import HostFleet, balanced, neighbours, shard_spec
 from pipelines.training.hosts import Arrays, InProcessHosts, Postflop, RayHosts, ShardsLostError
 from solver.betting.game import GameConfig, StreetSizes
 from solver.blueprint.boards import BatchBuckets, BoardSampler, SourceBuckets
-from solver.blueprint.evaluation import Evaluation, FlopBoards, group_boards
+from solver.blueprint.evaluation import Evaluation
+from solver.blueprint.flop_values import FlopBoards, group_boards
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.trainer import BlueprintTrainer
 from solver.blueprint.trunk import TrunkGame

@@ -23,21 +23,21 @@ from abstractions.textures import Textures, build_textures
 from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
 from artifacts.format.array_pack import unpack_arrays
-from artifacts.readers import read_textures, read_trained_blueprint
+from artifacts.readers import read_bucket_rows, read_textures, read_trained_blueprint
+from pipelines.config.training import PhaseConfig
 from pipelines.figures.evaluate import evaluation_figures
 from pipelines.figures.trace import trace_figures
 from pipelines.run.cluster import Cluster, InProcess, open_cluster
 from pipelines.run.engine import Output, StageRun
 from pipelines.run.progress import Reporter
 from pipelines.stages import dcfr, evaluate, lcfr
-from pipelines.stages.buckets import table_rows
 from pipelines.stages.dcfr import DcfrConfig
 from pipelines.stages.evaluate import EvaluateConfig
 from pipelines.stages.lcfr import LcfrConfig
 from pipelines.training import phase as training
 from pipelines.training.checkpoints import Checkpoint, Checkpoints
 from pipelines.training.evaluation_boards import evaluation_boards, exploitability
-from pipelines.training.phase import PhaseConfig, Setup, TrainingConfig
+from pipelines.training.setup import Setup, TrainingConfig
 from pipelines.training.trace import Measurement
 from solver.betting.game import GameConfig, StreetSizes
 from solver.blueprint.trainer import BlueprintTrainer
@@ -80,7 +80,7 @@ def changed(config: Any, **changes: Any) -> Any:
 def street_table(textures: Textures, scope: str, cards: int, count: int) -> dict[str, Any]:
     """Buckets on the typical boards by strength of the hand made so far."""
     config = SimpleNamespace(config={"scope": scope, "boards": "medoids"})
-    rows = table_rows(config, cards, textures)  # type: ignore[arg-type]
+    rows = read_bucket_rows(config, cards, textures)  # type: ignore[arg-type]
     table = np.full((len(rows.boards), NUM_COMBOS), 65535, dtype=np.uint16)
     for row, number in enumerate(rows.boards):
         board = canonical_boards(cards).boards[number]

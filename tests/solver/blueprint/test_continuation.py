@@ -25,7 +25,7 @@ from solver.betting.public_tree import NodeKind
 from solver.betting.rules import Action
 from solver.blueprint.boards import LIVE_FRACTION
 from solver.blueprint.continuation import BIASES, Continuations, _runouts
-from solver.blueprint.evaluation import FlopEvaluator, group_boards
+from solver.blueprint.flop_values import FlopEvaluator, group_boards
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.rows import action_nodes, normalised

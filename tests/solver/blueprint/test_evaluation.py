@@ -13,13 +13,8 @@ from abstractions.evaluator import evaluate_board
 from solver.betting.game import GameConfig, StreetSizes
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.blueprint.boards import LIVE_FRACTION
-from solver.blueprint.evaluation import (
-    Evaluation,
-    FlopEvaluator,
-    gain_responses,
-    group_boards,
-    mean_gain,
-)
+from solver.blueprint.evaluation import Evaluation, gain_responses, mean_gain
+from solver.blueprint.flop_values import FlopEvaluator, group_boards
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.rows import action_nodes, normalised

@@ -14,10 +14,12 @@ from abstractions.evaluator import evaluate_board
 from abstractions.isomorphism import canonical_boards, hand_class_index
 from solver.betting.game import GameConfig, StreetSizes
 from solver.blueprint.boards import LIVE_FRACTION, BoardBatch, BoardSampler, canonical_deals
-from solver.blueprint.evaluation import Evaluation, FlopBoards, FlopEvaluator, group_boards
+from solver.blueprint.evaluation import Evaluation
+from solver.blueprint.fleet import ShardSpec, sum_boards
+from solver.blueprint.flop_values import FlopBoards, FlopEvaluator, group_boards
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.shard import Shard
-from solver.blueprint.trainer import BlueprintTrainer, ShardSpec, sum_boards
+from solver.blueprint.trainer import BlueprintTrainer
 from solver.blueprint.trunk import NO_DISCOUNT, TrunkGame
 from solver.cfr.schedules import schedule
 from solver.postflop.solver import PostflopSolver

@@ -1,0 +1,190 @@
+"""A fleet: the shards of a trainer, wherever they are, and what the trunk asks of them.
+
+`LocalFleet` holds them in this process. The same calls, with the shards behind actors, make the distributed trainer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.blueprint.boards import BoardBatch
+from solver.blueprint.flop_values import FlopBoards, Response
+from solver.blueprint.rows import ALL_TEXTURES, RowKey
+from solver.blueprint.shard import Shard
+from solver.cfr.leaves import Leaves, Reach
+from solver.cfr.schedules import Schedule
+from solver.preflop.probabilities import Floats
+
+#: A shard's answer about boards or flops: its lines, which of the boards it took, values [board, line, ...].
+Answer = tuple[tuple[int, ...], NDArray[np.bool_], NDArray[np.float64]]
+
+
+def sum_boards(num_lines: int, answers: Sequence[Answer]) -> Floats:
+    """Value of every flop line from the answers of all shards, ``[line, ...]``, boards added in their order."""
+    _, taken, first = answers[0]
+    values = np.zeros((len(taken), num_lines, *first.shape[2:]))
+    for lines, taken, answer in answers:
+        values[np.ix_(np.flatnonzero(taken), np.array(lines))] = answer
+    total = np.zeros(values.shape[1:])
+    for board in values:
+        total += board
+    return total
+
+
+@dataclass(frozen=True)
+class ShardSpec:
+    """What a shard owns: numbers of pot types, and textures (None: all, sharing their tables)."""
+
+    types: tuple[int, ...]
+    textures: tuple[int, ...] | None = None
+
+
+def owned(textures: Sequence[int] | NDArray[np.integer], owner: Sequence[int] | None) -> NDArray[np.bool_]:
+    """Which of some textures belong to a shard that owns those given (None: all)."""
+    return np.ones(len(textures), dtype=np.bool_) if owner is None else np.isin(textures, owner)
+
+
+class Fleet(Protocol):
+    """The shards of a trainer, wherever they are."""
+
+    def prepare(self, batch: BoardBatch) -> None:
+        """Get ready for the sweeps of a batch; called from a second thread while another batch is swept."""
+
+    def begin_phase(self, first_epoch: int, schedule: Schedule) -> None:
+        """Discount by a schedule from an epoch on, with a fresh average."""
+
+    def sweep(
+        self,
+        seat: int,
+        batch: BoardBatch,
+        reach: NDArray[np.float32],
+        epoch: int,
+        prune_below: float | None = None,
+    ) -> list[Answer]:
+        """Train a seat on the boards of an iteration, given the opponent's reach of every flop line.
+
+        Actions with a regret under `prune_below` are skipped (None: no action).
+        """
+
+    def flop_values(
+        self,
+        table: str,
+        epoch: int,
+        flops: Sequence[FlopBoards],
+        reach: Sequence[NDArray],
+        responses: Sequence[Response],
+    ) -> list[Answer]:
+        """Values of all lines under the strategy in a table: see `Shard.flop_values`."""
+
+    def rows(self, table: str, epoch: int) -> dict[RowKey, NDArray[Any]]:
+        """Rows of table `regret` or `average` by pot type, texture (-1: shared by all) and street."""
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The tables of all shards."""
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """Continue from a saved `state`, whatever the grouping into shards was."""
+
+
+class LocalFleet:
+    """Shards in this process, swept one after the other."""
+
+    def __init__(self, shards: Sequence[Shard]) -> None:
+        self.shards = list(shards)
+
+    def prepare(self, batch: BoardBatch) -> None:
+        """See `Fleet.prepare`: nothing to do."""
+
+    def begin_phase(self, first_epoch: int, schedule: Schedule) -> None:
+        """See `Fleet.begin_phase`."""
+        for shard in self.shards:
+            shard.begin_phase(first_epoch, schedule)
+
+    def sweep(
+        self,
+        seat: int,
+        batch: BoardBatch,
+        reach: NDArray[np.float32],
+        epoch: int,
+        prune_below: float | None = None,
+    ) -> list[Answer]:
+        """See `Fleet.sweep`."""
+        answers: list[Answer] = []
+        for shard in self.shards:
+            mine = owned(batch.textures, shard.textures)
+            if mine.any():
+                answer = shard.sweep(seat, batch.select(mine), reach, epoch, prune_below=prune_below)
+                answers.append((shard.lines, mine, answer))
+        return answers
+
+    def flop_values(
+        self,
+        table: str,
+        epoch: int,
+        flops: Sequence[FlopBoards],
+        reach: Sequence[NDArray],
+        responses: Sequence[Response],
+    ) -> list[Answer]:
+        """See `Fleet.flop_values`."""
+        answers: list[Answer] = []
+        for shard in self.shards:
+            mine = owned([flop.texture for flop in flops], shard.textures)
+            if mine.any():
+                given = [flop for flop, wanted in zip(flops, mine) if wanted]
+                answers.append((shard.lines, mine, shard.flop_values(table, epoch, given, reach, responses)))
+        return answers
+
+    def rows(self, table: str, epoch: int) -> dict[RowKey, NDArray[Any]]:
+        """See `Fleet.rows`."""
+        found: dict[RowKey, NDArray[Any]] = {}
+        for shard in self.shards:
+            for texture in (ALL_TEXTURES,) if shard.textures is None else shard.textures:
+                source = shard.up_to_date(table, epoch, texture)
+                for street in range(3):
+                    for pot_type, rows in shard.rows(source, street).items():
+                        found[RowKey(pot_type, texture, street)] = rows
+        return found
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """See `Fleet.state`."""
+        return {key: array for shard in self.shards for key, array in shard.state().items()}
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """See `Fleet.restore`."""
+        for shard in self.shards:
+            shard.restore(state)
+
+
+@dataclass(frozen=True, eq=False)
+class ShardLeaves:
+    """The shards as the leaf provider of the trunk, on the boards of one iteration.
+
+    Asking for the values of a player trains the shards for that player. So each player is asked for once.
+
+    Attributes
+    ----------
+    fleet
+        The shards.
+    batch
+        Boards of the iteration.
+    epoch
+        Discount epoch.
+    prune_below
+        Regret under which an action is skipped (None: no action).
+    """
+
+    fleet: Fleet
+    batch: BoardBatch
+    epoch: int
+    prune_below: float | None = None
+
+    def values(self, leaves: Leaves, reach: Reach, player: int) -> Floats:
+        """See `solver.cfr.leaves.LeafProvider.values`; the leaves are the flop lines."""
+        opponent = reach[1 - player].astype(np.float32)
+        answers = self.fleet.sweep(player, self.batch, opponent, self.epoch, self.prune_below)
+        return sum_boards(len(leaves), answers)
