@@ -47,7 +47,7 @@ class CardGame:
     deck : tuple of int
         Cards that chance may deal.
     num_deals : int
-        Public cards still to come.
+        Public cards still to come until the board is full.
     num_hole : int
         Private cards of one player.
     strengths : callable
@@ -240,9 +240,9 @@ def suit_swaps(suits: tuple[tuple[int, ...], ...]) -> list[tuple[int, int]]:
 
 
 class _BoardList:
-    """The boards of a game, dealt breadth first."""
+    """The boards of the first streets of a game, dealt breadth first."""
 
-    def __init__(self, game: CardGame, suits: tuple[tuple[int, ...], ...]) -> None:
+    def __init__(self, game: CardGame, suits: tuple[tuple[int, ...], ...], num_streets: int) -> None:
         self.game = game
         self.cards = [game.board]
         self.suits = [suits]
@@ -255,7 +255,7 @@ class _BoardList:
         self.links = [[0, 0, 0, len(suit_swaps(suits)), 0, -1]]
         number = 0
         while number < len(self.cards):
-            if self.links[number][0] < game.num_deals:
+            if self.links[number][0] < num_streets - 1:
                 self._deal(number)
             number += 1
 
@@ -306,14 +306,15 @@ def deal(
     Parameters
     ----------
     num_rows, num_slots
-        Action rows and nodes of each player, ``[street, player]``.
+        Action rows and nodes of each player, ``[street, player]``. As many streets are dealt as these have, which may
+        be fewer than it takes to fill the board.
     allin_streets
         Streets on which betting can end all-in with cards to come.
     isomorphism
         Deal equivalent suits once.
     """
     suits = equivalent_suits(game) if isomorphism else tuple((suit,) for suit in range(4))
-    boards = _BoardList(game, suits)
+    boards = _BoardList(game, suits, len(num_rows))
     ranks = _StrengthCache(game)
     sides, sizes, clocks = [], [], []
     for player in range(2):
