@@ -136,8 +136,11 @@ def leaf_nodes(tree: PublicTree) -> NDArray[np.int64]:
 
 def check_down(tree: PublicTree) -> PublicTree:
     """The tree with a showdown wherever it stops before a later street, as `PublicTree.payoffs` counts it."""
+    leaves = leaf_nodes(tree)
+    if len(leaves) == 0:
+        return tree
     kind = tree.kind.copy()
-    kind[leaf_nodes(tree)] = NodeKind.SHOWDOWN
+    kind[leaves] = NodeKind.SHOWDOWN
     return replace(tree, kind=kind)
 
 

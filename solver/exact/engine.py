@@ -93,7 +93,7 @@ class CfrEngine:
     memory_limit : int, optional
         Refuse games that need more bytes than this.
     leaves : LeafProvider, optional
-        Values the lines that the tree stops before a later street. Without one they count as checked down.
+        Gives the values of lines that the tree stops before a later street. Without one they are checked down.
 
     Attributes
     ----------
@@ -252,9 +252,9 @@ class CfrEngine:
 
     def exploitability(self) -> float:
         """Mean gain of a best response, in chips per deal; below zero only by rounding."""
-        if self.tree.rake > 0.0:
+        if self.tree.rake > 0.0 or self._leaf_rows:
             return self.evaluate().exploitability
-        # Without rake the game is zero-sum and the expected values cancel.
+        # Without rake and leaves the game is zero-sum and the expected values cancel.
         return sum(self._mean(player, self.root_values(player, best=True)) for player in range(2)) / 2
 
     def _mean(self, player: int, values: Floats) -> float:
@@ -480,11 +480,13 @@ class CfrEngine:
     def _on_all_threads(
         self, factors: Floats, iteration: int, mode: int, phase: int, players: tuple[int, int]
     ) -> None:
-        jobs = [
-            self._pool.submit(self._call, factors, iteration, mode, phase, players, thread)
-            for thread in range(1, self.threads)
-            if self._pool is not None
-        ]
+        """One phase on all threads, the calling one included."""
+        jobs = []
+        if self._pool is not None:
+            jobs = [
+                self._pool.submit(self._call, factors, iteration, mode, phase, players, thread)
+                for thread in range(1, self.threads)
+            ]
         self._call(factors, iteration, mode, phase, players, 0)
         for job in jobs:
             job.result()

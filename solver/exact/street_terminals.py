@@ -56,7 +56,7 @@ def _terminals(game: Any, s: int, b: int, work: Any) -> None:
 
 @kernel
 def _gather_lanes(game: Any, s: int, b: int, first: int, end: int, lanes: int, work: Any) -> int:
-    """List those of a section's lanes whose reach is not zero, and fill up to full vectors; returns their end."""
+    """List the lanes of a section that the opponent reaches, and empty ones up to a full vector; returns their end."""
     own_pad, opp_pad = np.int64(game.own_boards[b].pad), np.int64(game.opp_boards[b].pad)
     reach, value, live = work.starts[s, 0], work.starts[s, 1], work.starts[s, 2]
     rows, pays = work.lanes, work.pays

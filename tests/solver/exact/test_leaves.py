@@ -330,6 +330,22 @@ def test_without_a_provider_a_cut_line_is_checked_down():
     assert_same_play(silent, engine, nodes)
 
 
+class Gift:
+    """Both players win at every leaf, so the game is no longer zero-sum."""
+
+    def values(self, leaves, reach, player):
+        return np.full_like(reach[player], reach[1 - player].sum(axis=1, keepdims=True))
+
+
+def test_exploitability_does_not_take_leaves_for_zero_sum():
+    engine = leduc(schedule("dcfr"))
+    cut, _ = upper_part(engine.tree, 0)
+    gift = CfrEngine(cut, engine.game, schedule("dcfr"), precision="float64", leaves=Gift())
+    gift.run(100)
+    assert sum(gift.evaluate().expected) > 0.5
+    assert gift.exploitability() == pytest.approx(gift.evaluate().exploitability, abs=1e-12)
+
+
 def test_no_provider_and_no_leaves_is_the_engine_as_it_was():
     plain = kuhn(schedule("dcfr"))
     asked = CfrEngine(plain.tree, plain.game, schedule("dcfr"), precision="float64", leaves=Zeros())
