@@ -23,6 +23,8 @@ NUM_CLASSES = 169
 
 #: More numbers than there are cards, for hands in which some stand for no card.
 _CODES = 64
+#: More than any value of `hand_numbers`.
+NUM_HAND_NUMBERS = _CODES * _CODES
 
 
 def hand_class(first: int, second: int) -> int:
@@ -204,7 +206,7 @@ def disjoint_weight(
     for side in range(2):
         np.add.at(by_card, others[:, side], weights)
     by_card[NUM_CARDS:] = 0.0
-    same = np.zeros(_CODES * _CODES)
+    same = np.zeros(NUM_HAND_NUMBERS)
     np.add.at(same, hand_numbers(others), weights)
     same.reshape(_CODES, _CODES)[:, NUM_CARDS:] = 0.0
     left = np.sum(weights) - by_card[hands[:, 0]] - by_card[hands[:, 1]] + same[hand_numbers(hands)]
@@ -213,6 +215,6 @@ def disjoint_weight(
 
 
 def hand_numbers(hands: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """A number below 4,096 for each pair of cards, whatever their order; cards may be numbers up to 63."""
+    """A number for each pair of cards, whatever their order; cards may be numbers up to 63."""
     cards = hands.astype(np.int64)
     return _CODES * cards.min(axis=1) + cards.max(axis=1)

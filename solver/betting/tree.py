@@ -1,9 +1,22 @@
-"""Builds public trees: of a whole game from its config, of a postflop spot from its sizes."""
+"""Builds public trees: of a whole game from its config, of a postflop spot from its sizes, of any subgame.
+
+All three are `subgame_tree` from some betting state on. A subgame of a game states where it starts like this:
+
+    rules, start = game_start(config)
+    root = state_at(rules, start, tree, tree.node_at("b250c/xb300c/"))
+    subgame = subgame_tree(rules, root, menus, last_street, antes=config.antes, rake=config.rake, ...)
+
+The state carries the seat to act, the chips that each seat has put in since the start of the hand (unequal when
+blinds, antes or folds made them so), the seats still in and the aggressor; the rules carry stacks, dead money, order of
+action and thresholds. Chips and payoffs of the subgame count from the start of the hand, so they are those of
+the game, rake included.
+"""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,8 +45,18 @@ from solver.betting.rules import (
     start_street,
 )
 from solver.betting.sizes import Thresholds, parse_menu, parse_preflop_menu
+from solver.betting.tree_parts import child_links
 
-__all__ = ["Action", "NodeKind", "PublicTree", "game_tree", "spot_tree"]
+__all__ = [
+    "Action",
+    "NodeKind",
+    "PublicTree",
+    "game_start",
+    "game_tree",
+    "spot_tree",
+    "state_at",
+    "subgame_tree",
+]
 
 
 def game_tree(config: GameConfig, *, last_street: int = RIVER) -> PublicTree:
@@ -44,6 +67,27 @@ def game_tree(config: GameConfig, *, last_street: int = RIVER) -> PublicTree:
     >>> tree = game_tree(GameConfig(stacks=(1000, 1000), limp=False, raise_sizes=("a",)))
     >>> tree.lines
     ['', 'f', 'A', 'Af', 'Ac']
+    """
+    rules, root = game_start(config)
+    return subgame_tree(
+        rules,
+        root,
+        last_street=last_street,
+        antes=config.antes,
+        rake=config.rake,
+        rake_cap=config.rake_cap,
+        no_flop_no_drop=config.no_flop_no_drop,
+        node_limit=config.node_limit,
+    )
+
+
+def game_start(config: GameConfig) -> tuple[BettingRules, BettingState]:
+    """Rules of a game, and the state of the first preflop action.
+
+    Raises
+    ------
+    ValueError
+        If nobody has a decision.
     """
     seats = config.num_seats
     preflop, postflop = action_order(seats, PREFLOP), action_order(seats, FLOP)
@@ -69,8 +113,7 @@ def game_tree(config: GameConfig, *, last_street: int = RIVER) -> PublicTree:
     root = start_hand(rules, tuple(min(chips, stack) for chips, stack in zip(posted, stacks)))
     if root.actor < 0:
         raise ValueError("stacks: nobody has a decision, the blinds put everybody all-in")
-    rows = _TreeBuilder(rules, last_street, config.node_limit).build(root)
-    return _finish(rows, 0, config.antes, config.rake, config.rake_cap, config.no_flop_no_drop)
+    return rules, root
 
 
 def spot_tree(
@@ -117,8 +160,98 @@ def spot_tree(
         limp=True,
     )
     root = start_street(rules, street, (0, 0), 0, -1)
-    rows = _TreeBuilder(rules, RIVER, node_limit).build(root)
-    return _finish(rows, pot, (0, 0), rake, rake_cap, False)
+    return subgame_tree(rules, root, rake=rake, rake_cap=rake_cap, node_limit=node_limit)
+
+
+def subgame_tree(
+    rules: BettingRules,
+    state: BettingState,
+    menus: Mapping[int, StreetSizes] | None = None,
+    last_street: int = RIVER,
+    *,
+    raise_cap: int | None = None,
+    antes: tuple[int, ...] | None = None,
+    rake: float = 0.0,
+    rake_cap: float = 0.0,
+    no_flop_no_drop: bool = False,
+    node_limit: int = DEFAULT_NODE_LIMIT,
+) -> PublicTree:
+    """Betting tree from any betting state on, to the end of `last_street`.
+
+    Lines that go on after `last_street` end there at a chance node without children.
+
+    Parameters
+    ----------
+    rules
+        Stacks, dead money, order of action, thresholds and menus.
+    state
+        Where the tree starts, for example from `state_at` or `start_street`.
+    menus
+        Sizes by street (1 flop, 2 turn, 3 river) in place of those of the rules.
+    raise_cap
+        Raises allowed after a bet on the streets of `menus`, ``None`` = no cap.
+    antes
+        Part of the dead money that each seat has paid; it counts as committed. The rest is nobody's.
+    rake, rake_cap, no_flop_no_drop
+        As in `GameConfig`; the rake of a terminal is taken from the whole pot.
+    node_limit
+        Largest tree that may be built.
+
+    Notes
+    -----
+    The tree has a seat for each of the rules. To play on heads-up once other seats have folded, state rules for
+    the two seats alone and add what the others put in to the dead money.
+
+    Examples
+    --------
+    Heads-up on the flop: 250 chips from each seat and 30 of dead money, the button has 1,750 behind.
+
+    >>> rules, start = game_start(GameConfig(stacks=(2000, 3000)))
+    >>> rules = replace(rules, dead=30)
+    >>> root = start_street(rules, 1, (250, 250), 0, 0)
+    >>> tree = subgame_tree(rules, root, {1: StreetSizes("50%", "none", "a", "none")}, last_street=1)
+    >>> [tree.lines[node] for node in np.flatnonzero(tree.kind == NodeKind.CHANCE)]
+    ['xx', 'b265c']
+    >>> tree.committed[0].tolist(), tree.player[0]
+    ([250, 250], np.int8(1))
+    """
+    if state.actor < 0:
+        raise ValueError("subgame: nobody has a decision at the root")
+    if last_street < state.street:
+        raise ValueError(
+            f"last_street: {last_street} is before street {state.street}, where the subgame starts"
+        )
+    if menus is not None:
+        streets = enumerate(rules.menus)
+        chosen = tuple(_menus(menus[k], raise_cap) if k in menus else menu for k, menu in streets)
+        # Resolved amounts belong to the menus they came from.
+        rules = replace(rules, menus=chosen, resolved={})
+    paid = (0,) * len(rules.stacks) if antes is None else antes
+    rows = _TreeBuilder(rules, last_street, node_limit).build(state)
+    return _finish(rows, rules.dead - sum(paid), paid, rake, rake_cap, no_flop_no_drop)
+
+
+def state_at(rules: BettingRules, start: BettingState, tree: PublicTree, node: int) -> BettingState:
+    """Betting state at a node of a tree that was built from the state `start`.
+
+    Examples
+    --------
+    >>> config = GameConfig(stacks=(1000, 1000), raise_sizes=("2.5",), raise_cap=1)
+    >>> tree = game_tree(config)
+    >>> state_at(*game_start(config), tree, tree.node_at("b250c/")).committed
+    (250, 250)
+    """
+    path = []
+    while node > 0:
+        path.append(node)
+        node = int(tree.parent[node])
+    state = start
+    for step in reversed(path):
+        if tree.action[step] == Action.DEAL:
+            state = start_street(rules, state.street + 1, state.committed, state.folded, state.aggressor)
+        else:
+            state = act(rules, state, Action(int(tree.action[step])), int(tree.amount[step]))
+    return state
 
 
 def _menus(sizes: StreetSizes, raise_cap: int | None) -> StreetMenus:
@@ -233,7 +366,7 @@ def _finish(
     committed[terminal, largest] = np.sort(committed[terminal], axis=1)[:, -2]
     committed += np.array(antes, dtype=np.int32)
     seats = committed.shape[1]
-    num_children = np.bincount(parent[1:], minlength=len(rows)).astype(np.int32)
+    child_start, num_children, children = child_links(parent)
     return PublicTree(
         num_seats=seats,
         kind=kind,
@@ -242,10 +375,9 @@ def _finish(
         parent=parent.copy(),
         action=columns[_ACTION].astype(np.int8),
         amount=columns[_AMOUNT].copy(),
-        child_start=(np.cumsum(num_children) - num_children).astype(np.int32),
+        child_start=child_start,
         num_children=num_children,
-        # Depth-first order lists the children of a node in ascending order already.
-        children=(np.argsort(parent[1:], kind="stable") + 1).astype(np.int32),
+        children=children,
         committed=committed,
         folded=(columns[_FOLDED][:, None] >> np.arange(seats) & 1).astype(np.uint8),
         pot=(committed.sum(axis=1) + dead).astype(np.int32),

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.betting.game import FLOP
+from solver.betting.lines import FLOP
 from solver.betting.public_tree import NodeKind, PublicTree
 
 #: Texture of rows that all textures share.

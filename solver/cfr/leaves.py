@@ -50,8 +50,9 @@ class LeafProvider(Protocol):
             All leaves of the tree, always in the same order.
         reach
             Of player 0 and player 1, ``[leaf, hand of that player]``: the weight of each hand times the probability
-            that its own actions lead to the leaf, under the current strategies. A hand that the board blocks has
-            reach 0.
+            that its own actions lead to the leaf, under the strategies that are played: the current ones in
+            training, the average ones in evaluation. It contains no probability of cards. A hand that the board blocks
+            has reach 0.
         player
             Whose values are asked for.
         """

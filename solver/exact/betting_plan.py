@@ -13,7 +13,7 @@ an opponent node all add to its row). The first rows of a street are its roots, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -39,6 +39,8 @@ STREET = np.dtype(
         ("allins_end", _INT),
         ("exits", _INT),
         ("exits_end", _INT),
+        ("leaves", _INT),
+        ("leaves_end", _INT),
         ("clear", _INT),
         ("clear_end", _INT),
         ("reach_rows", _INT),
@@ -70,7 +72,7 @@ LANE = np.dtype(
 )
 #: A showdown before the last street: reach row, value row (set, or added to) and half = (w - l) / 2.
 ALLIN = np.dtype([("reach", _INT), ("row", _INT), ("adds", _INT), ("half", _FLOAT)], align=True)
-#: A line that goes on to the next street.
+#: A line that goes on to the next street, or a leaf that somebody else values: reach row and value row.
 EXIT = np.dtype([("reach", _INT), ("row", _INT)], align=True)
 
 
@@ -89,6 +91,7 @@ class BettingPlan(NamedTuple):
     lanes: NDArray[np.void]
     allins: NDArray[np.void]
     exits: NDArray[np.void]
+    leaves: NDArray[np.void]
     clear: NDArray[np.int32]
 
 
@@ -126,21 +129,37 @@ def table_rows(tree: PublicTree) -> TableRows:
     return TableRows(table, slot, num_rows, num_slots)
 
 
-def allin_streets(tree: PublicTree, num_streets: int) -> list[bool]:
-    """Streets, from the root's on, where betting can end all-in with cards to come."""
+def leaf_nodes(tree: PublicTree) -> NDArray[np.int64]:
+    """Nodes where the tree stops although the hand goes on: chance nodes without children."""
+    return np.flatnonzero((tree.kind == NodeKind.CHANCE) & (tree.num_children == 0))
+
+
+def check_down(tree: PublicTree) -> PublicTree:
+    """The tree with a showdown wherever it stops before a later street, as `PublicTree.payoffs` counts it."""
+    leaves = leaf_nodes(tree)
+    if len(leaves) == 0:
+        return tree
+    kind = tree.kind.copy()
+    kind[leaves] = NodeKind.SHOWDOWN
+    return replace(tree, kind=kind)
+
+
+def allin_streets(tree: PublicTree, showdown_street: int) -> list[bool]:
+    """Streets of the tree, from the root's on, where betting can end all-in with cards to come."""
     ends = tree.street[tree.kind == NodeKind.SHOWDOWN] - tree.street[0]
-    return [bool((ends == k).any()) and k < num_streets - 1 for k in range(num_streets)]
+    num_streets = int(tree.street.max() - tree.street[0]) + 1
+    return [bool((ends == k).any()) and k < showdown_street for k in range(num_streets)]
 
 
 def betting_plan(
-    tree: PublicTree, rows: TableRows, own: int, num_streets: int
+    tree: PublicTree, rows: TableRows, own: int, showdown_street: int
 ) -> tuple[BettingPlan, NDArray[np.int32]]:
     """Compile the betting of a two-seat tree for the updating player `own`.
 
     Parameters
     ----------
-    num_streets : int
-        Streets from the root's to the one on which showdowns are evaluated; earlier showdowns are all-ins.
+    showdown_street : int
+        Street, counted from the root's, on which the board is full; earlier showdowns are all-ins.
 
     Returns
     -------
@@ -149,8 +168,9 @@ def betting_plan(
         Reach row and value row of every node, numbered per street.
     """
     builder = _PlanBuilder(tree, rows, own)
-    for k in range(num_streets):
-        builder.add_street(int(tree.street[0]) + k, is_last=k == num_streets - 1)
+    first = int(tree.street[0])
+    for street in range(first, int(tree.street.max()) + 1):
+        builder.add_street(street, full_board=street == first + showdown_street)
     return builder.plan(), np.array([builder.reach, builder.value], dtype=np.int32)
 
 
@@ -181,6 +201,7 @@ class _PlanBuilder:
         self.lanes: list[tuple[float, ...]] = []
         self.allins: list[tuple[float, ...]] = []
         self.exits: list[tuple[int, int]] = []
+        self.leaves: list[tuple[int, int]] = []
         self.clear: list[int] = []
 
     def plan(self) -> BettingPlan:
@@ -192,6 +213,7 @@ class _PlanBuilder:
             lanes=np.array(self.lanes, dtype=LANE),
             allins=np.array(self.allins, dtype=ALLIN),
             exits=np.array(self.exits, dtype=EXIT),
+            leaves=np.array(self.leaves, dtype=EXIT),
             clear=np.array(self.clear, dtype=np.int32),
         )
 
@@ -215,11 +237,14 @@ class _PlanBuilder:
                     num_reach += 1
         return num_reach, num_value
 
-    def add_street(self, street: int, *, is_last: bool) -> None:
+    def add_street(self, street: int, *, full_board: bool) -> None:
         """Append the lists of one street."""
         nodes = np.flatnonzero(self.street == street).tolist()
         num_rows = self.number_rows(nodes)
-        lists = (self.splits, self.updates, self.lanes, self.allins, self.exits, self.clear)
+        lists = (
+            *(self.splits, self.updates, self.lanes),
+            *(self.allins, self.exits, self.leaves, self.clear),
+        )
         begins = [len(part) for part in lists]
         own_lanes: list[tuple[float, ...]] = []
         show_lanes: list[tuple[float, ...]] = []
@@ -234,15 +259,16 @@ class _PlanBuilder:
                 if self.player[node] == self.own:
                     self.updates.append((reach, value, int(below_opponent), *entry))
                     self.children += [self.value[child] for child in children]
-                    own_lanes += self.own_lane(node, is_last)
+                    own_lanes += self.own_lane(node, full_board)
                 else:
                     self.splits.append((reach, *entry))
                     self.children += [self.reach[child] for child in children]
                     clear.add(value)
             elif kind == NodeKind.CHANCE:
-                self.exits.append((reach, value))
+                onward = self.exits if self.children_of[node] else self.leaves
+                onward.append((reach, value))
                 clear.add(value)
-            elif kind == NodeKind.SHOWDOWN and not is_last:
+            elif kind == NodeKind.SHOWDOWN and not full_board:
                 self.allins.append((reach, value, int(below_opponent), self.half[node]))
                 if self.tie[node] != 0.0:
                     # Rake: worth a tie against every hand, plus half the stake for wins less losses.
@@ -260,9 +286,9 @@ class _PlanBuilder:
             (
                 *(begins[0], ends[0], begins[1], ends[1]),
                 *(*sections, ends[2]),
-                *(begins[3], ends[3], begins[4], ends[4], begins[5], ends[5]),
+                *(begins[3], ends[3], begins[4], ends[4], begins[5], ends[5], begins[6], ends[6]),
                 *num_rows,
-                int(is_last),
+                int(full_board),
             )
         )
 

@@ -22,13 +22,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from abstractions.cards import NUM_CARDS, format_card
+from abstractions.cards import NUM_CARDS, NUM_HAND_NUMBERS, format_card, hand_numbers
 from abstractions.isomorphism import permute_cards
 from solver.cfr.simd import WIDTH
 
 _INT = np.int32
-#: More than any value of `hand_numbers`.
-NUM_HAND_NUMBERS = 64 * 64
 Strengths = Callable[[Sequence[int], NDArray[np.uint8]], NDArray[np.integer]]
 
 
@@ -47,7 +45,7 @@ class CardGame:
     deck : tuple of int
         Cards that chance may deal.
     num_deals : int
-        Public cards still to come.
+        Public cards still to come until the board is full.
     num_hole : int
         Private cards of one player.
     strengths : callable
@@ -199,12 +197,6 @@ def exchange(cards: NDArray[np.uint8], first: int, second: int) -> NDArray[np.ui
     return np.where(cards < NUM_CARDS, permute_cards(cards, exchange_of(first, second)), cards)
 
 
-def hand_numbers(hands: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """One number per hand, whatever the order of its cards."""
-    cards = np.sort(hands, axis=1).astype(np.int64)
-    return cards[:, 0] * 64 + cards[:, 1]
-
-
 def equivalent_suits(game: CardGame) -> tuple[tuple[int, ...], ...]:
     """Classes of suits that may be exchanged without changing the root's board, deck and ranges."""
     classes: list[list[int]] = []
@@ -240,9 +232,9 @@ def suit_swaps(suits: tuple[tuple[int, ...], ...]) -> list[tuple[int, int]]:
 
 
 class _BoardList:
-    """The boards of a game, dealt breadth first."""
+    """The boards of the first streets of a game, dealt breadth first."""
 
-    def __init__(self, game: CardGame, suits: tuple[tuple[int, ...], ...]) -> None:
+    def __init__(self, game: CardGame, suits: tuple[tuple[int, ...], ...], num_streets: int) -> None:
         self.game = game
         self.cards = [game.board]
         self.suits = [suits]
@@ -255,7 +247,7 @@ class _BoardList:
         self.links = [[0, 0, 0, len(suit_swaps(suits)), 0, -1]]
         number = 0
         while number < len(self.cards):
-            if self.links[number][0] < game.num_deals:
+            if self.links[number][0] < num_streets - 1:
                 self._deal(number)
             number += 1
 
@@ -306,14 +298,15 @@ def deal(
     Parameters
     ----------
     num_rows, num_slots
-        Action rows and nodes of each player, ``[street, player]``.
+        Action rows and nodes of each player, ``[street, player]``. As many streets are dealt as these have, which may
+        be fewer than it takes to fill the board.
     allin_streets
         Streets on which betting can end all-in with cards to come.
     isomorphism
         Deal equivalent suits once.
     """
     suits = equivalent_suits(game) if isomorphism else tuple((suit,) for suit in range(4))
-    boards = _BoardList(game, suits)
+    boards = _BoardList(game, suits, len(num_rows))
     ranks = _StrengthCache(game)
     sides, sizes, clocks = [], [], []
     for player in range(2):

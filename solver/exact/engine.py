@@ -11,37 +11,44 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abstractions.cards import disjoint_weight
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.cfr.exploitability import Evaluation
 from solver.cfr.handles import Handle
+from solver.cfr.leaves import LeafProvider, Leaves
 from solver.cfr.schedules import Schedule
-from solver.cfr.simd import WIDTH
-from solver.exact.betting_plan import allin_streets, betting_plan, table_rows
-from solver.exact.deals import CardGame, Deals, deal, num_runouts, padded, zero_row
+from solver.exact.allocation import (
+    PRECISIONS,
+    new_tables,
+    new_work,
+    refuse_over,
+    table_bytes,
+    totals_size,
+    work_bytes,
+    work_sizes,
+)
+from solver.exact.betting_plan import allin_streets, betting_plan, check_down, table_rows
+from solver.exact.deals import CardGame, Deals, deal, num_runouts, padded
+from solver.exact.leaf_rows import LeafRows
 from solver.exact.sweep import (
     BELOW,
     BEST_RESPONSE,
+    CURRENT,
     DOWN,
     EXPECTED,
-    NODE,
+    REACH,
     UP,
     UPDATE,
     WHOLE,
-    Layout,
-    Tables,
-    Work,
     _run,
 )
-from solver.exact.terminals import BLOCK, SUMS_SIZE
+from solver.exact.sweep_arrays import Layout, Tables
 
 Floats = NDArray[np.float64]
 #: Most groups that the root's boards are split into, and so most threads that can share a sweep.
 MAX_GROUPS = 24
-PRECISIONS = {
-    "float32": (np.float32, np.float32, np.float32),
-    "float64": (np.float64, np.float64, np.float64),
-    "int16": (np.float32, np.int16, np.uint16),
-}
+#: Arrays of a saved state whose length may differ from that of the engine which reads it.
+GROWING = {"iteration", "since", "locked0", "locked1"}
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,19 @@ class CfrEngine:
         Deal equivalent suits once.
     memory_limit : int, optional
         Refuse games that need more bytes than this.
+    leaves : LeafProvider, optional
+        Gives the values of lines that the tree stops before a later street. Without one they are checked down.
+
+    Attributes
+    ----------
+    leaves : Leaves
+        What the provider is asked about: a leaf per board and node where the tree stops, boards in the order of
+        `deals`. Of boards that equivalent suits turn into one another, only the one that is dealt appears, so with
+        `isomorphism` a provider must treat equivalent suits alike. Empty without a provider.
+
+    See Also
+    --------
+    solver.exact.leaf_rows : what a provider is told, and in which unit it answers.
     """
 
     def __init__(
@@ -98,6 +118,7 @@ class CfrEngine:
         threads: int = 1,
         isomorphism: bool = True,
         memory_limit: int | None = None,
+        leaves: LeafProvider | None = None,
     ) -> None:
         if precision not in PRECISIONS:
             raise ValueError(f"precision: {precision!r} is unknown; accepted: {', '.join(PRECISIONS)}")
@@ -105,42 +126,69 @@ class CfrEngine:
             raise ValueError(f"schedule: {schedule.name!r} keeps a third table and cannot be compressed")
         if threads < 1:
             raise ValueError(f"threads: {threads} is not a positive number")
+        self.rows = table_rows(tree)
+        streets = len(self.rows.num_rows)
+        if streets > game.num_deals + 1:
+            raise ValueError(f"tree: {streets} streets, but the game deals only {game.num_deals} cards")
         self.tree, self.game, self.schedule, self.precision = tree, game, schedule, precision
         self.iteration = 0
-        self.rows = table_rows(tree)
-        streets = game.num_deals + 1
+        self._provider = leaves
+        betting = tree if leaves is not None else check_down(tree)
         self.deals: Deals = deal(
             game,
             self.rows.num_rows,
             self.rows.num_slots,
-            allin_streets(tree, streets),
+            allin_streets(betting, game.num_deals),
             isomorphism=isomorphism,
         )
-        self.table_bytes = self._table_bytes()
-        _refuse_over(memory_limit, self.table_bytes)
-        plans, node_rows = zip(*(betting_plan(tree, self.rows, own, streets) for own in range(2)))
+        types = PRECISIONS[precision]
+        self.table_bytes = table_bytes(self.deals, types, schedule.predictive)
+        refuse_over(memory_limit, self.table_bytes)
+        plans, node_rows = zip(*(betting_plan(betting, self.rows, own, game.num_deals) for own in range(2)))
         self._node_rows = node_rows
         self._chance = np.ones(streets)
         self._chance[1:] /= len(game.deck) - np.arange(streets - 1) - 2 * game.num_hole
         scales = np.stack([self._chance, [1.0 / num_runouts(game, k) for k in range(streets)]], axis=1)
         sides = self.deals.sides
-        self.layouts = tuple(
-            Layout._make([*plans[own], self.deals.boards, *sides[own], *sides[1 - own][:3], scales])
+        self._leaf_rows = LeafRows(betting, self.deals, self._chance, types.rows)
+        first, second = (
+            Layout._make(
+                (
+                    *(*plans[own], self.deals.boards, *sides[own], *sides[1 - own][:3], scales),
+                    *(self._leaf_rows.starts[1 - own], self._leaf_rows.reach[1 - own]),
+                    *(self._leaf_rows.starts[own], self._leaf_rows.values[own]),
+                )
+            )
             for own in range(2)
         )
+        self.layouts = (first, second)
         self.threads = min(threads, max(1, int(self.deals.boards[0]["count"])), MAX_GROUPS)
         self.groups = min(MAX_GROUPS, int(self.deals.boards[0]["count"]))
-        self.scratch_bytes = self._scratch_bytes()
-        _refuse_over(memory_limit, self.memory_bytes)
-        self._set_tables(self._new_tables(0), self._new_tables(1))
+        sizes = work_sizes(game, self.deals, self.layouts)
+        self._totals = np.zeros(totals_size(self.deals, self.layouts, self.groups), dtype=types.rows)
+        shared = (*sides[0], *sides[1], self._totals)
+        self.scratch_bytes = (
+            sum(array.nbytes for array in shared)
+            + self._leaf_rows.nbytes
+            + self.threads * work_bytes(sizes, types)
+        )
+        refuse_over(memory_limit, self.memory_bytes)
+        self._set_tables(*(new_tables(self.deals, player, types, schedule.predictive) for player in range(2)))
         self._since = np.zeros((3, 64))
-        kind = PRECISIONS[precision][0]
-        self._weights = tuple(np.pad(w, (0, padded(len(w)) - len(w))).astype(kind) for w in game.weights)
-        self._totals = np.zeros(self._totals_size(), dtype=kind)
-        self._work = [self._new_work() for _ in range(self.threads)]
+        roots = int((tree.parent < 0).sum())
+        self._weights = tuple(
+            np.tile(np.pad(w, (0, padded(len(w)) - len(w))), roots).astype(types.rows) for w in game.weights
+        )
+        self._everywhere = np.full(streets + 1, -1, dtype=np.int64)
+        self._work = [new_work(sizes, types) for _ in range(self.threads)]
         self._games = tuple(map(Handle, self.layouts))
         self._scratch = tuple(map(Handle, self._work))
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
+
+    @property
+    def leaves(self) -> Leaves:
+        """The leaves, in the order in which the provider sees them."""
+        return self._leaf_rows.leaves
 
     @property
     def memory_bytes(self) -> int:
@@ -155,12 +203,12 @@ class CfrEngine:
         weights = [self.schedule.weights(t) for t in range(first, last + 1)]
         factors = np.array([(w.positive, w.negative, w.strategy, w.prediction) for w in weights])
         factors = factors.reshape(iterations, 4)
-        if self._pool is None:
+        if self._pool is None and not self._leaf_rows:
             self._call(factors, first, UPDATE, WHOLE, (0, 1), 0)
         else:
             for k in range(iterations):
                 for own in range(2):
-                    self._share(factors[k : k + 1], first + k, UPDATE, own)
+                    self._sweep(factors[k : k + 1], first + k, UPDATE, own)
         self.iteration = last
 
     def root_values(self, player: int, *, best: bool = False) -> Floats:
@@ -171,12 +219,31 @@ class CfrEngine:
         best
             The player responds as well as possible instead of playing its average strategy.
         """
-        mode = BEST_RESPONSE if best else EXPECTED
-        if self._pool is None:
-            self._call(np.ones((1, 4)), self.iteration, mode, WHOLE, (player, player), 0)
-        else:
-            self._share(np.ones((1, 4)), self.iteration, mode, player)
+        self._sweep(np.ones((1, 4)), self.iteration, BEST_RESPONSE if best else EXPECTED, player)
         return self._work[0].value[: len(self.game.weights[player])].astype(np.float64)
+
+    def entry_values(self, player: int, reach: Floats) -> Floats:
+        """Counterfactual values of a player's hands at every root of the tree, under the average strategies.
+
+        A tree that holds the later streets of several lines has several roots (`solver.betting.tree_parts.lower_part`).
+
+        Parameters
+        ----------
+        reach
+            The opponent's reach at each root, ``[root, root hand]``, in place of its range.
+
+        Returns
+        -------
+        float64 array [root, root hand of the player]
+        """
+        weights = self._weights[1 - player].reshape(len(reach), -1)
+        saved = weights.copy()
+        weights[:, : reach.shape[1]] = reach
+        self._sweep(np.ones((1, 4)), self.iteration, EXPECTED, player)
+        weights[:] = saved
+        pad, count = int(self.deals.sides[player].boards[0]["pad"]), len(self.game.weights[player])
+        rows = self._work[0].value[: len(reach) * pad].reshape(len(reach), pad)
+        return rows[:, :count].astype(np.float64)
 
     def evaluate(self) -> Evaluation:
         """Expected values and best responses of the average strategies, exactly."""
@@ -186,9 +253,9 @@ class CfrEngine:
 
     def exploitability(self) -> float:
         """Mean gain of a best response, in chips per deal; below zero only by rounding."""
-        if self.tree.rake > 0.0:
+        if self.tree.rake > 0.0 or self._leaf_rows:
             return self.evaluate().exploitability
-        # Without rake the game is zero-sum and the expected values cancel.
+        # Without rake and leaves the game is zero-sum and the expected values cancel.
         return sum(self._mean(player, self.root_values(player, best=True)) for player in range(2)) / 2
 
     def _mean(self, player: int, values: Floats) -> float:
@@ -201,15 +268,7 @@ class CfrEngine:
 
     def compatible(self, player: int, reach: Floats, board: int = 0) -> Floats:
         """For each of a player's hands on a board, the opponent's reach over hands without common cards."""
-        mine, theirs = self._cards(player, board), self._cards(1 - player, board)
-        by_card = np.zeros(64)
-        for column in range(2):
-            np.add.at(by_card, theirs[:, column], reach)
-        # Cards of one-card hands that stand for "none" are not shared by anybody.
-        by_card[52:] = 0.0
-        result = reach.sum() - by_card[mine[:, 0]] - by_card[mine[:, 1]]
-        twins = dict(zip(map(bytes, np.sort(theirs, axis=1)), reach.tolist()))
-        return result + np.array([twins.get(bytes(hand), 0.0) for hand in np.sort(mine, axis=1)])
+        return disjoint_weight(reach, self._cards(1 - player, board), self._cards(player, board))
 
     def _cards(self, player: int, board: int) -> NDArray[np.uint8]:
         return self.game.hands[player][self.deals.hands[player][board]]
@@ -318,7 +377,7 @@ class CfrEngine:
         self._slot(node, board)
         acting = int(self.tree.player[node])
         street = int(self.deals.boards[board]["street"])
-        path = np.full(self.game.num_deals + 2, -1, dtype=np.int64)
+        path = self._everywhere.copy()
         on_path = board
         while on_path > 0:
             path[self.deals.boards[on_path]["street"]] = on_path
@@ -329,6 +388,7 @@ class CfrEngine:
         action_values = np.empty(0)
         reach, values = [], []
         for own in range(2):
+            self._value_leaves(EXPECTED, own)
             self._call(np.ones((1, 4)), self.iteration, EXPECTED, WHOLE, (own, own), 0, path)
             there = self._work_row(0, street, board, 1 - own, int(self._node_rows[own][0, node])) / chance
             reach.append(there)
@@ -376,8 +436,8 @@ class CfrEngine:
         for name, own in self.state().items():
             if name not in arrays:
                 raise ValueError(f"state: {name!r} is missing")
-            grows = name[:-1] in ("iteratio", "sinc", "locked")
-            if arrays[name].dtype != own.dtype or (not grows and arrays[name].shape != own.shape):
+            fits = name in GROWING or arrays[name].shape == own.shape
+            if arrays[name].dtype != own.dtype or not fits:
                 raise ValueError(f"state: {name!r} belongs to another game, precision or schedule")
         self.iteration = int(arrays["iteration"][0])
         self._since = np.pad(arrays["since"], ((0, 0), (0, 64)))
@@ -390,19 +450,39 @@ class CfrEngine:
             tables.append(mine._replace(locked=arrays[f"locked{player}"].copy()))
         self._set_tables(tables[0], tables[1])
 
-    def _share(self, factors: Floats, iteration: int, mode: int, own: int) -> None:
-        """One sweep on all threads."""
-        assert self._pool is not None
-        both = (own, own)
-        self._call(factors, iteration, mode, DOWN, both, 0)
-        jobs = [
-            self._pool.submit(self._call, factors, iteration, mode, BELOW, both, thread)
-            for thread in range(1, self.threads)
-        ]
-        self._call(factors, iteration, mode, BELOW, both, 0)
+    def _sweep(self, factors: Floats, iteration: int, mode: int, own: int) -> None:
+        """One sweep of a player on all threads, leaves first."""
+        self._value_leaves(mode, own)
+        players = (own, own)
+        if self._pool is None:
+            self._call(factors, iteration, mode, WHOLE, players, 0)
+        else:
+            self._call(factors, iteration, mode, DOWN, players, 0)
+            self._on_all_threads(factors, iteration, mode, BELOW, players)
+            self._call(factors, iteration, mode, UP, players, 0)
+
+    def _value_leaves(self, mode: int, own: int) -> None:
+        """Ask the provider for the values that the next sweep of a player finds at the leaves."""
+        if not self._leaf_rows:
+            return
+        assert self._provider is not None
+        plays = CURRENT if mode == UPDATE else EXPECTED
+        self._on_all_threads(np.ones((1, 4)), self.iteration, plays, REACH, (0, 1))
+        self._leaf_rows.ask(self._provider, own)
+
+    def _on_all_threads(
+        self, factors: Floats, iteration: int, mode: int, phase: int, players: tuple[int, int]
+    ) -> None:
+        """One phase on all threads, the calling one included."""
+        jobs = []
+        if self._pool is not None:
+            jobs = [
+                self._pool.submit(self._call, factors, iteration, mode, phase, players, thread)
+                for thread in range(1, self.threads)
+            ]
+        self._call(factors, iteration, mode, phase, players, 0)
         for job in jobs:
             job.result()
-        self._call(factors, iteration, mode, UP, both, 0)
 
     def _call(
         self,
@@ -431,99 +511,12 @@ class CfrEngine:
             players[1],
             thread,
             1 if phase == WHOLE else self.threads,
-            np.full(self.game.num_deals + 2, -1, dtype=np.int64) if path is None else path,
-            self._scratch[0],
+            self._everywhere if path is None else path,
+            # Going down for reach, every thread passes the root itself.
+            self._scratch[thread if phase == REACH else 0],
             self._scratch[thread],
         )
 
     def _set_tables(self, first: Tables, second: Tables) -> None:
         self.tables = (first, second)
         self._table_handles = (Handle(first), Handle(second))
-
-    def _new_tables(self, player: int) -> Tables:
-        _, regrets, averages = PRECISIONS[self.precision]
-        size = self.deals.table_sizes[player]
-        nodes = np.zeros(self.deals.num_clocks[player], dtype=NODE)
-        nodes["regret_unit"] = nodes["average_unit"] = 1.0
-        nodes["lock"] = -1
-        regret = np.zeros(size, dtype=regrets)
-        source = np.zeros_like(regret) if self.schedule.predictive else regret
-        return Tables(regret, np.zeros(size, dtype=averages), source, nodes, np.empty(0, dtype=np.float32))
-
-    def _table_bytes(self) -> int:
-        _, regrets, averages = PRECISIONS[self.precision]
-        entry = np.dtype(averages).itemsize + np.dtype(regrets).itemsize * (1 + self.schedule.predictive)
-        return sum(self.deals.table_sizes) * entry + sum(self.deals.num_clocks) * NODE.itemsize
-
-    def _scratch_bytes(self) -> int:
-        size = np.dtype(PRECISIONS[self.precision][0]).itemsize
-        shared = [array.nbytes for side in self.deals.sides for array in side]
-        pad, lanes, actions, starts = self._work_sizes()
-        rows = (
-            int(starts[-1, 0] + starts[-1, 1] + starts[-1, 3]) + (6 + 2 * BLOCK + actions) * pad + 4 * lanes
-        )
-        return sum(shared) + self._totals_size() * size + self.threads * (rows * size + 24 * lanes)
-
-    def _totals_size(self) -> int:
-        swaps = 1 + int(self.deals.boards[0]["num_swaps"])
-        sizes = [
-            int(layout.streets[0]["exits_end"] - layout.streets[0]["exits"])
-            * int(layout.own_boards[0]["pad"])
-            for layout in self.layouts
-        ]
-        return self.groups * swaps * max(sizes) + WIDTH
-
-    def _work_sizes(self) -> tuple[int, int, int, NDArray[np.int64]]:
-        """Longest row, most lanes, most actions, and where the rows of each street start."""
-        streets = self.game.num_deals + 1
-        starts = np.zeros((streets + 1, 4), dtype=np.int64)
-        lanes = actions = 0
-        for k in range(streets):
-            here = self.deals.boards["street"] == k
-            copies = 1 + int(self.deals.boards["num_swaps"][here].max())
-            for layout in self.layouts:
-                street = layout.streets[k]
-                own_pad = int(layout.own_boards["pad"][here].max())
-                reach = int(street["reach_rows"]) * int(layout.opp_boards["pad"][here].max())
-                totals = copies * int(street["exits_end"] - street["exits"]) * own_pad
-                sizes = (reach, int(street["value_rows"]) * own_pad, int(street["reach_rows"]), totals)
-                starts[k + 1] = np.maximum(starts[k + 1], starts[k] + sizes)
-                lanes = max(lanes, int(street["lanes_end"] - street["lanes"]))
-                actions = max(
-                    actions, int(layout.updates["actions"].max()), int(layout.splits["actions"].max())
-                )
-        return zero_row(self.game), lanes + 4 * WIDTH, actions, starts
-
-    def _new_work(self) -> Work:
-        pad, lanes, actions, starts = self._work_sizes()
-
-        def zeros(size: int) -> NDArray[Any]:
-            return np.zeros(size, dtype=PRECISIONS[self.precision][0])
-
-        reach, value, alive, totals = (int(size) for size in starts[-1])
-        return Work(
-            # Runs of hands are copied in full vectors and may touch what follows a row.
-            reach=zeros(reach + 2 * pad),
-            value=zeros(value + 2 * pad),
-            alive=np.zeros(alive, dtype=np.uint8),
-            totals=zeros(totals + WIDTH),
-            starts=starts,
-            x=zeros((pad + 1) * BLOCK),
-            y=zeros(pad * BLOCK),
-            sums=zeros(SUMS_SIZE),
-            hands1=zeros(pad),
-            hands2=zeros(pad),
-            fresh=zeros(actions * pad),
-            lanes=np.zeros(3 * lanes, dtype=np.int64),
-            pays=zeros(4 * lanes),
-            mask=np.repeat([1.0, 0.0], WIDTH).astype(PRECISIONS[self.precision][0]),
-            cursor=np.zeros((self.game.num_deals + 2, 2), dtype=np.int64),
-        )
-
-
-def _refuse_over(limit: int | None, size: int) -> None:
-    if limit is not None and size > limit:
-        raise ValueError(
-            f"memory: the tree needs {size / 2**20:,.0f} MiB, over the limit of {limit / 2**20:,.0f} MiB; "
-            "use fewer sizes, narrower ranges or 16-bit tables"
-        )

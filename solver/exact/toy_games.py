@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.betting.rules import Action
+from solver.betting.tree_parts import child_links
 from solver.cfr.schedules import Schedule
 from solver.exact.deals import CardGame
 from solver.exact.engine import CfrEngine
@@ -22,26 +23,34 @@ from solver.exact.terminals import NO_CARD
 KUHN_VALUE = -1.0 / 18.0
 
 
-def kuhn(schedule: Schedule, *, precision: str = "float64", **options: bool) -> CfrEngine:
+def kuhn(schedule: Schedule, *, precision: str = "float64", isomorphism: bool = True) -> CfrEngine:
     """Kuhn poker, ready to run; seat 0 acts first and its value is -1/18.
 
     Examples
     --------
-    >>> from solver.schedules import schedule
+    >>> from solver.cfr.schedules import schedule
     >>> engine = kuhn(schedule("cfr+"))
     >>> engine.run(1000)
     >>> round(engine.evaluate().expected[0], 4)
     -0.0556
     """
     return CfrEngine(
-        limit_tree((1,), max_bets=1), _one_card_game(3, 1, 0), schedule, precision=precision, **options
+        limit_tree((1,), max_bets=1),
+        _one_card_game(3, 1, 0),
+        schedule,
+        precision=precision,
+        isomorphism=isomorphism,
     )
 
 
-def leduc(schedule: Schedule, *, precision: str = "float64", **options: bool) -> CfrEngine:
+def leduc(schedule: Schedule, *, precision: str = "float64", isomorphism: bool = True) -> CfrEngine:
     """Leduc hold'em, ready to run; seat 0 acts first in both rounds."""
     return CfrEngine(
-        limit_tree((2, 4), max_bets=2), _one_card_game(3, 2, 1), schedule, precision=precision, **options
+        limit_tree((2, 4), max_bets=2),
+        _one_card_game(3, 2, 1),
+        schedule,
+        precision=precision,
+        isomorphism=isomorphism,
     )
 
 
@@ -66,7 +75,7 @@ class _LimitBuilder:
     def tree(self) -> PublicTree:
         self._decide(0, 0, (-1, Action.NONE, 0), (self.ante, self.ante), 0, False)
         kind, street, player, parent, action, amount, chips, folded = (np.array(c) for c in zip(*self.rows))
-        num_children = np.bincount(parent[1:], minlength=len(parent)).astype(np.int32)
+        child_start, num_children, children = child_links(parent)
         return PublicTree(
             num_seats=2,
             kind=kind.astype(np.int8),
@@ -75,9 +84,9 @@ class _LimitBuilder:
             parent=parent.astype(np.int32),
             action=action.astype(np.int8),
             amount=amount.astype(np.int32),
-            child_start=(np.cumsum(num_children) - num_children).astype(np.int32),
+            child_start=child_start,
             num_children=num_children,
-            children=(np.argsort(parent[1:], kind="stable") + 1).astype(np.int32),
+            children=children,
             committed=chips.astype(np.int32),
             folded=(folded[:, None] == np.arange(2)).astype(np.uint8),
             pot=chips.sum(axis=1).astype(np.int32),

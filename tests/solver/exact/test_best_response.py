@@ -12,7 +12,7 @@ from solver.betting.public_tree import NodeKind
 from solver.betting.tree import spot_tree
 from solver.cfr.exploitability import exploitability
 from solver.cfr.schedules import schedule
-from solver.exact.best_response import best_response, engine_for, evaluate_strategy
+from solver.exact.strategies import engine_for, evaluate_strategy
 from solver.exact.toy_games import kuhn, leduc
 from solver.postflop.holdem import holdem_game, read_board
 
@@ -183,10 +183,11 @@ def test_a_best_response_by_hand_sums_to_its_value():
     game = game_of(*TURN)
     tree = spot_tree(2, 100, 250, SIZES)
     engine = engine_for(tree, game, mixed(tree, 3))
-    response = best_response(engine, 0)
     met = engine.compatible(0, game.weights[1])
-    assert response.value == pytest.approx(game.weights[0] * met @ response.by_hand / (game.weights[0] @ met))
-    assert response.value == pytest.approx(engine.evaluate().best_response[0])
+    by_hand = engine.root_values(0, best=True) / met
+    assert engine.evaluate().best_response[0] == pytest.approx(
+        game.weights[0] * met @ by_hand / (game.weights[0] @ met)
+    )
 
 
 def test_exploitability_says_its_units():

@@ -9,7 +9,7 @@ from abstractions.cards import COMBO_INDEX, parse_combo
 from abstractions.ranges import parse_range
 from solver.cfr.exploitability import exploitability
 from solver.cfr.schedules import SCHEDULES
-from solver.exact.best_response import engine_for
+from solver.exact.strategies import engine_for
 from solver.postflop.node_report import real_combos
 from solver.postflop.solver import PostflopSolver
 

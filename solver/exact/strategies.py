@@ -1,9 +1,8 @@
-"""Exact best responses to, and values of, any strategy of a two-player game."""
+"""Strategies from elsewhere in the exact engine: what any strategy is worth, and what beats it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,32 +17,18 @@ from solver.exact.engine import CfrEngine
 StrategyFunction = Callable[[int, tuple[int, ...], NDArray[np.uint8]], NDArray[np.floating]]
 
 
-@dataclass(frozen=True)
-class BestResponse:
-    """The best response of one player.
-
-    Attributes
-    ----------
-    value : float
-        Mean payoff per deal, over an even split of the dead money.
-    by_hand : float64 array
-        Mean payoff of each root hand; zero for hands that no opponent hand can meet.
-    """
-
-    value: float
-    by_hand: NDArray[np.float64]
-
-
-def best_response(engine: CfrEngine, player: int) -> BestResponse:
-    """Best response of a player to the opponent's average strategy."""
-    values = engine.root_values(player, best=True)
-    met = engine.compatible(player, engine.game.weights[1 - player])
-    by_hand = np.divide(values, met, out=np.zeros_like(values), where=met > 0.0)
-    return BestResponse(float(engine.game.weights[player] @ values) / engine.pair_weight, by_hand)
-
-
-def engine_for(tree: PublicTree, game: CardGame, strategy: StrategyFunction) -> CfrEngine:
+def engine_for(
+    tree: PublicTree, game: CardGame, strategy: StrategyFunction, nodes: NDArray[np.integer] | None = None
+) -> CfrEngine:
     """An engine that holds a given strategy as its average, to be evaluated or queried.
+
+    Parameters
+    ----------
+    strategy
+        Called once per decision node and board with the node, all public cards and the hands of the player to act;
+        returns ``[action, hand]``, each hand's probabilities up to a common factor.
+    nodes
+        What the strategy calls each node of the tree; by default, what the tree does.
 
     Raises
     ------
@@ -52,12 +37,13 @@ def engine_for(tree: PublicTree, game: CardGame, strategy: StrategyFunction) -> 
     """
     engine = CfrEngine(tree, game, schedule("vanilla"), precision="float64", isomorphism=False)
     first = int(tree.street[0])
+    names = np.arange(len(tree)) if nodes is None else nodes
     for board, cards in enumerate(engine.deals.cards):
         street = first + int(engine.deals.boards[board]["street"])
         for node in np.flatnonzero((tree.kind == NodeKind.DECISION) & (tree.street == street)).tolist():
             player = int(tree.player[node])
             hands = game.hands[player][engine.deals.hands[player][board]]
-            probabilities = np.asarray(strategy(node, cards, hands), dtype=np.float64)
+            probabilities = np.asarray(strategy(int(names[node]), cards, hands), dtype=np.float64)
             shape = (int(tree.num_children[node]), len(hands))
             if probabilities.shape != shape:
                 raise ValueError(
@@ -70,12 +56,5 @@ def engine_for(tree: PublicTree, game: CardGame, strategy: StrategyFunction) -> 
 
 
 def evaluate_strategy(tree: PublicTree, game: CardGame, strategy: StrategyFunction) -> Evaluation:
-    """Expected values and best responses of any strategy: pure, mixed, cleaned or raw.
-
-    Parameters
-    ----------
-    strategy
-        Called once per decision node and board with the node, all public cards and the hands of the player to act;
-        returns ``[action, hand]``, each hand's probabilities up to a common factor.
-    """
+    """Expected values and best responses of any strategy (as in `engine_for`): pure, mixed, cleaned or raw."""
     return engine_for(tree, game, strategy).evaluate()

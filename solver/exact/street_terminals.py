@@ -1,0 +1,127 @@
+"""Values of all lines that end on one street of one board: folds, showdowns and all-ins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from solver.cfr.simd import (
+    WIDTH,
+    add_lanes_to_rows,
+    fused,
+    kernel,
+    lanes_to_rows,
+    load,
+    load_as,
+    rows_to_lanes,
+    splat,
+    store,
+)
+from solver.exact.terminals import BLOCK, _card_sums, _fold_values, _rank_sums, _showdown_values
+
+
+@kernel
+def _terminals(game: Any, s: int, b: int, work: Any) -> None:
+    """Values of every fold and showdown of a street on one board."""
+    street, own, opp = game.streets[s], game.own_boards[b], game.opp_boards[b]
+    own_pad, opp_pad = np.int64(own.pad), np.int64(opp.pad)
+    size = len(work.pays) // 4
+    none = np.int64(0)
+    own_lanes = _gather_lanes(game, s, b, street.lanes, street.lanes_own, none, work)
+    show_lanes = _gather_lanes(game, s, b, street.lanes_own, street.lanes_show, own_lanes, work)
+    lanes = _gather_lanes(game, s, b, street.lanes_show, street.lanes_end, show_lanes, work)
+    shows = street.shows != 0
+    for h in range(own.count, own_pad):
+        for part in range(0, BLOCK, WIDTH):
+            store(work.y, h * BLOCK + part, splat(work.y, 0.0))
+    for block in range(0, lanes, BLOCK):
+        width = min(BLOCK, lanes - block)
+        for part in range(0, width, WIDTH):
+            for h in range(0, opp_pad, WIDTH):
+                rows_to_lanes(work.reach, work.lanes, block + part, h, work.x, h * BLOCK + part, BLOCK)
+        if shows and block < show_lanes:
+            _rank_sums(work.x, work.y, work.sums, own, game.own_hands, game.own_groups, opp, game.opp_hands)
+        else:
+            _card_sums(work.x, work.sums, opp, game.opp_hands)
+        for part in range(0, width, WIDTH):
+            lane = block + part
+            if shows and lane < show_lanes:
+                _showdown_values(work.x, work.y, work.sums, part, own, game.own_hands, work.pays, lane)
+                _lanes_out(work, part, size + lane, own_pad, lane >= own_lanes)
+            if lane < own_lanes or lane >= show_lanes:
+                _fold_values(work.x, work.y, work.sums, part, own, game.own_hands, work.pays, lane)
+                _lanes_out(work, part, 2 * size + lane, own_pad, lane >= own_lanes)
+
+
+@kernel
+def _gather_lanes(game: Any, s: int, b: int, first: int, end: int, lanes: int, work: Any) -> int:
+    """List the lanes of a section that the opponent reaches, and empty ones up to a full vector; returns their end."""
+    own_pad, opp_pad = np.int64(game.own_boards[b].pad), np.int64(game.opp_boards[b].pad)
+    reach, value, live = work.starts[s, 0], work.starts[s, 1], work.starts[s, 2]
+    rows, pays = work.lanes, work.pays
+    size = len(pays) // 4
+    unread = len(work.value) - len(work.hands1)
+    for k in range(first, end):
+        lane = game.lanes[k]
+        if work.alive[live + lane.reach] != 0:
+            rows[lanes] = reach + lane.reach * opp_pad
+            rows[size + lanes] = value + lane.show * own_pad if lane.show >= 0 else unread
+            rows[2 * size + lanes] = value + lane.fold * own_pad if lane.fold >= 0 else unread
+            pays[lanes] = lane.half
+            pays[size + lanes] = lane.lose
+            pays[2 * size + lanes] = lane.tie
+            pays[3 * size + lanes] = lane.folds
+            lanes += 1
+    while lanes % WIDTH != 0:
+        rows[lanes] = len(work.reach) - len(work.hands1)
+        rows[size + lanes] = unread
+        rows[2 * size + lanes] = unread
+        for j in range(4):
+            pays[j * size + lanes] = 0.0
+        lanes += 1
+    return lanes
+
+
+@kernel
+def _lanes_out(work: Any, part: int, lane: int, pad: int, adds: bool) -> None:
+    """Set, or add to, the value rows of eight lanes."""
+    for h in range(0, pad, WIDTH):
+        if adds:
+            add_lanes_to_rows(work.y, h * BLOCK + part, BLOCK, work.value, work.lanes, lane, h)
+        else:
+            lanes_to_rows(work.y, h * BLOCK + part, BLOCK, work.value, work.lanes, lane, h)
+
+
+@kernel
+def _allins(game: Any, s: int, b: int, work: Any) -> None:
+    """Values of betting that ended before the last card: a matrix of wins minus losses over the run-outs."""
+    street, own, opp = game.streets[s], game.own_boards[b], game.opp_boards[b]
+    own_pad, opp_pad = np.int64(own.pad), np.int64(opp.pad)
+    matrix = game.own_allin
+    at = own.allin
+    for k in range(street.allins, street.allins_end):
+        allin = game.allins[k]
+        if work.alive[work.starts[s, 2] + allin.reach] == 0:
+            continue
+        row = work.starts[s, 1] + allin.row * own_pad
+        source = work.starts[s, 0] + allin.reach * opp_pad
+        pays = splat(work.value, allin.half * game.scales[s, 1])
+        for h in range(0, own_pad, WIDTH):
+            even = splat(work.value, 0.0)
+            odd = even
+            # The padding of the reach is zero, so a last pair may read one row too many.
+            for j in range(0, opp.count, 2):
+                near = at + j * own_pad + h
+                even = fused(
+                    load_as(matrix, near, work.value), splat(work.value, work.reach[source + j]), even
+                )
+                odd = fused(
+                    load_as(matrix, near + own_pad, work.value),
+                    splat(work.value, work.reach[source + j + 1]),
+                    odd,
+                )
+            total = pays * (even + odd)
+            if allin.adds != 0:
+                total = total + load(work.value, row + h)
+            store(work.value, row + h, total)
