@@ -163,7 +163,7 @@ def duration(seconds: float | None) -> str:
     """Seconds in words a person reads at a glance.
 
     >>> duration(0.42), duration(75), duration(4000), duration(None)
-    ('0.4 s', '1 min 15 s', '1 h 7 min', 'unknown')
+    ('0.4 s', '1 min 15 s', '1 h 6 min', 'unknown')
     """
     if seconds is None:
         return "unknown"
