@@ -153,6 +153,9 @@ def open_cluster(config: ClusterConfig) -> Iterator[Cluster]:
         raise UserError(
             f"cluster.address: {config.address!r} is not a running Ray cluster ({first})"
         ) from None
+    except SystemExit:
+        # While Ray starts, its own handler answers SIGTERM by exiting.
+        raise KeyboardInterrupt from None
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, on_terminate)
     try:

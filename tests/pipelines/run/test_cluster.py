@@ -100,6 +100,15 @@ def test_an_unlocked_array_is_the_same_memory_and_keeps_it() -> None:
     assert np.array_equal(view, np.arange(12.0).reshape(3, 4))
 
 
+def test_being_terminated_while_ray_starts_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    def terminated(**_: object) -> None:
+        raise SystemExit(15)
+
+    monkeypatch.setattr(ray, "init", terminated)
+    with pytest.raises(KeyboardInterrupt), open_cluster(settings()):
+        pytest.fail("the cluster never opened")
+
+
 def test_joining_a_cluster_that_is_not_there_names_the_key() -> None:
     with (
         pytest.raises(UserError, match=r"cluster\.address: '127.0.0.1:1' is not a running Ray cluster"),
