@@ -404,7 +404,7 @@ def _mix_many(
 def _prune(
     lanes: Any, b: int, runs: Any, regret: Any, table: int, num_buckets: int, threshold: float, work: Any
 ) -> None:
-    """Mark own actions whose regret is below the threshold in all buckets of the board, none at a loss."""
+    """Mark the actions whose regret is below the threshold in every bucket on this board."""
     block = lanes.blocks[b]
     shape = lanes.programs[block.program]
     zero = splat(regret, 0.0)

@@ -1,4 +1,4 @@
-"""The postflop betting of flop lines as straight-line programs, eight betting lines abreast.
+"""The postflop betting of flop lines as straight-line programs, eight betting lines at a time.
 
 Betting repeats itself: the rivers behind the exits of a turn are the same few trees with other chips.
 Subtrees of one street that have the same shape are therefore swept together, one in each *lane* of a

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from solver.cfr.simd import WIDTH, fused, load, splat, store
 
-# Reach rows that are evaluated abreast: sums over cards wait for each other, the more of them the better.
+# Rows evaluated together. Each row's card sums form a chain of dependent additions; four chains keep the CPU busy.
 ABREAST = 4
 _SUMS = WIDTH * ABREAST
 NUM_CARDS = 52
@@ -145,7 +145,7 @@ def _card_sums(reach: Any, r0: int, r1: int, r2: int, r3: int, hands: Any, n: in
 
 @njit(cache=True, nogil=True)
 def _settle(lanes: Any, k: int, part: int, block: Any, hands: Any, n: int, pays: Any, work: Any) -> None:
-    """Turn the sums of one reach row (number `part` of those abreast) into the values of its terminals."""
+    """Turn the sums of one reach row (number `part` of those evaluated together) into the values of its terminals."""
     end = lanes.terminals[k]
     size = np.int64(n * WIDTH)
     reach = (block.reach + end.reach) * size
