@@ -55,6 +55,7 @@ test-slow: .venv/.installed-dev
 	$(BIN)/python -m pytest -m slow $(ARGS)
 
 mlflow: .venv/.installed
+	@echo "open http://127.0.0.1:5000/#/experiments/1/runs?workflowType=machine_learning"
 	$(BIN)/mlflow ui --backend-store-uri sqlite:///$(STORE)/mlflow.db
 
 clean:

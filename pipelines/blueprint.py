@@ -33,6 +33,7 @@ from pipelines.figures.trace import trace_figures
 from pipelines.run.cluster import open_cluster
 from pipelines.run.command import run_command
 from pipelines.run.engine import Planner, Ref, Runner, Stages, make_store
+from pipelines.run.headline import description
 from pipelines.run.progress import Reporter, duration, size
 from pipelines.run.revision import git_revision
 from pipelines.run.tracking import Tracker, exit_status, flatten
@@ -165,9 +166,9 @@ def run_pipeline(config: Config) -> Path | None:
         cluster = cache(lambda: stack.enter_context(open_cluster(config.cluster)))
         tracker = Tracker(config.tracking, store.root / ".tracking", reporter.say)
         stack.callback(tracker.close)
-        tracker.start(
-            f"{config.preset or 'custom'}-{config.game.name}", run_tags(config), flatten(config.model_dump())
-        )
+        # Runs of the same name have the same result.
+        name = f"{config.preset or 'custom'}-{config.game.name}-{planner.rows[-1].key[:6]}"
+        tracker.start(name, run_tags(config), flatten(config.model_dump()))
         tracker.file("config.yaml", OmegaConf.to_yaml(OmegaConf.create(config.model_dump())).encode())
         runner = Runner(store, cluster, tracker, reporter, planner.rows)
         try:
@@ -175,7 +176,7 @@ def run_pipeline(config: Config) -> Path | None:
         except BaseException as error:
             tracker.finish(exit_status(error))
             raise
-        tracker.metrics(runner.cost())
+        tracker.result(result.name, runner.cost())
         tracker.finish("FINISHED")
     path = store.path(result.stage, result.key)
     if runner.computed:
@@ -191,11 +192,16 @@ def run_pipeline(config: Config) -> Path | None:
 
 
 def run_tags(config: Config) -> dict[str, str]:
-    """What `pipelines.compare` groups and labels runs by."""
+    """What `pipelines.compare` groups and labels runs by, and what MLflow's page says about them."""
+    game = config.game.game_config()
+    stacks = " and ".join(f"{stack / game.big_blind:g}" for stack in game.stacks) + " bb"
     return {
         "preset": config.preset or "custom",
         "game.id": config.game.id,
         "tier": config.evaluate.final_tier,
+        "mlflow.note.content": description(
+            config.game.id, stacks, (config.evaluate.checkpoint_tier, config.evaluate.final_tier)
+        ),
         **git_revision(),
     }
 

@@ -27,7 +27,8 @@ from pipelines.run.pictures import Figures, drawn
 from pipelines.run.progress import PlanRow, Reporter, duration, size
 
 if TYPE_CHECKING:
-    from pipelines.run.tracking import StageRecord, Tracker
+    from pipelines.run.stage_record import StageRecord
+    from pipelines.run.tracking import Tracker
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -56,6 +57,7 @@ class StageRun:
         self.checkpoints = checkpoints
         self._reporter = reporter
         self._record = record
+        self._started = time.monotonic()
 
     def stream(
         self, function: Callable[..., Result], items: Sequence[Item], *, shared: Any = None, status: str = ""
@@ -89,7 +91,8 @@ class StageRun:
     def log(self, figures: Mapping[str, float], *, step: int) -> None:
         """Record figures on the way; they may vary between equal runs and stay out of the bundle."""
         if self._record is not None:
-            self._record.step(figures, step)
+            spent = (time.monotonic() - self._started) * self.cluster.num_cpus
+            self._record.step(figures, step, spent)
 
 
 Compute = Callable[[Any, Inputs, StageRun], Output]
@@ -273,7 +276,7 @@ class Runner:
             self._store.mark_used(name, ref.key)
             self._paid.append(self._costs.of_bundle(ref))
             folder = self._store.pictures(name, ref.key)
-            record.bundle(bundle.manifest, drawn(folder, bundle, figures) if figures else {})
+            record.bundle(bundle, drawn(folder, bundle, figures) if figures else {})
         return ref
 
     def cost(self) -> dict[str, float]:
@@ -328,7 +331,6 @@ class Runner:
             "seconds": meter.seconds,
             "core_hours": cost / 3600,
             "peak_memory_bytes": float(meter.peak_bytes),
-            "finished_at": time.time(),
         }
 
 

@@ -1,16 +1,17 @@
-"""Pictures of a finished bundle, drawn once and kept beside the store for the runs that find it cached."""
+"""Pictures of finished bundles, drawn once and kept beside the store for the runs that find them cached."""
 
 from __future__ import annotations
 
 import io
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from artifacts.bundle import Bundle
 from pipelines.run.code_version import code_version
+from pipelines.run.headline import CurvePoint
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,3 +60,34 @@ def _kept(folder: Path, version: str) -> dict[str, bytes] | None:
         return {path.stem: path.read_bytes() for path in sorted(folder.glob("*.png"))}
     except OSError:
         return None
+
+
+def curve_figure(points: Sequence[CurvePoint], exported_step: int, title: str) -> Figure:
+    """Exploitability over the iterations of all phases and, where it is known, over core-hours.
+
+    The point of `exported_step` is marked.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import ScalarFormatter
+
+    figure = Figure(figsize=(11, 4.5))
+    left, right = figure.subplots(1, 2, sharey=True)
+    known = [point for point in points if point.core_hours is not None]
+    for axes, shown, places in (
+        (left, points, [point.step for point in points]),
+        (right, known, [point.core_hours for point in known]),
+    ):
+        axes.plot(places, [point.exploitability for point in shown], marker="o")
+        for place, point in zip(places, shown):
+            if point.step == exported_step:
+                axes.plot(place, point.exploitability, "*", markersize=16, color="C1", label="exported")
+                axes.legend()
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(ScalarFormatter())
+        axes.yaxis.set_minor_formatter(ScalarFormatter())
+        axes.grid(alpha=0.3)
+    left.set(xlabel="iteration, all phases", ylabel="exploitability (mbb/hand)")
+    right.set(xlabel="core-hours of training" if known else "core-hours of training (not recorded)")
+    figure.suptitle(title)
+    figure.tight_layout()
+    return figure

@@ -7,7 +7,7 @@ different things.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +25,14 @@ from solver.betting.lines import FLOP, STREETS
 SPREAD = STREETS[FLOP:]
 # Settings of how a run was made, not of what it computed.
 _NO_RESULT = ("cluster.", "plan", "preset", "store.", "tracking.")
+
+# Names that figures had while the pipeline's run repeated every figure of every stage.
+_OLD_NAMES = {
+    "exploitability_raw": "evaluate.exploitability_raw",
+    "exploitability_cleaned": "evaluate.exploitability_cleaned",
+    "total_core_hours": "core_hours_total",
+    **{f"spread_{street}": f"buckets.{street}_sd_mean" for street in SPREAD},
+}
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,11 @@ def recorded_runs(tracking: Tracking) -> list[RunRow]:
         ) from None
 
 
+def _figure(metrics: Mapping[str, float], name: str) -> float | None:
+    """A figure of a run by its name of today or, in older runs, by the one of then."""
+    return metrics.get(name, metrics.get(_OLD_NAMES.get(name, "")))
+
+
 def _row(run: Any) -> RunRow:
     tags, metrics = run.data.tags, run.data.metrics
     started = datetime.fromtimestamp(run.info.start_time / 1000, tz=UTC)
@@ -84,11 +97,11 @@ def _row(run: Any) -> RunRow:
         preset=tags.get("preset", ""),
         game=tags.get("game.id", ""),
         tier=tags.get("tier", ""),
-        exploitability_raw=metrics.get("evaluate.exploitability_raw"),
-        exploitability_cleaned=metrics.get("evaluate.exploitability_cleaned"),
-        core_hours=metrics.get("core_hours_total"),
-        peak_memory_bytes=metrics.get("peak_memory_bytes"),
-        bucket_sd=tuple(metrics.get(f"buckets.{street}_sd_mean") for street in SPREAD),
+        exploitability_raw=_figure(metrics, "exploitability_raw"),
+        exploitability_cleaned=_figure(metrics, "exploitability_cleaned"),
+        core_hours=_figure(metrics, "total_core_hours"),
+        peak_memory_bytes=_figure(metrics, "peak_memory_bytes"),
+        bucket_sd=tuple(_figure(metrics, f"spread_{street}") for street in SPREAD),
         settings=dict(run.data.params),
     )
 

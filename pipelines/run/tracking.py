@@ -12,18 +12,20 @@ import json
 import logging
 import os
 import socket
+import sys
 import threading
 import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from artifacts.format.manifest import MANIFEST, Manifest
+from pipelines.run.headline import TrainingCurve
+from pipelines.run.pictures import curve_figure, png
+from pipelines.run.stage_record import StageRecord
 
 if TYPE_CHECKING:
     from pipelines.config.schema import Tracking
@@ -74,6 +76,8 @@ class Tracker:
         self._client: Any = None
         self._experiment = ""
         self._parent: str | None = None
+        self._name = ""
+        self._curve = TrainingCurve()
         self._old_journals = self._load_journals()
         self._put({"op": "sweep_dead_runs"})
         self._thread = threading.Thread(target=self._send_all, name="tracker", daemon=True)
@@ -83,25 +87,53 @@ class Tracker:
 
     def start(self, name: str, tags: Mapping[str, str], params: Mapping[str, Any]) -> None:
         """Open the parent run."""
-        self._parent = self._new_run(name, dict(tags), params)
+        self._name = name
+        source = {"mlflow.source.type": "LOCAL", "mlflow.source.name": Path(sys.argv[0]).name}
+        if "git.revision" in tags:
+            source["mlflow.source.git.commit"] = tags["git.revision"]
+        self._parent = self._new_run(name, source | dict(tags), params)
 
     def stage(self, name: str, key: str, config: Mapping[str, Any], inputs: Mapping[str, str]) -> StageRecord:
         """Open the child run of a stage."""
         tags = {"stage": name, "key": key, **{f"input.{k}": v for k, v in inputs.items()}}
         self.tags({f"key.{name}": key})
-        return StageRecord(self, self._new_run(name, tags, flatten(config), parent=self._parent), name)
+        run = self._new_run(name, tags, flatten(config), parent=self._parent)
+        return StageRecord(self, run, name, self._curve, self._journals / "steps" / f"{name}-{key}.json")
 
     def metrics(self, values: Mapping[str, float], *, step: int = 0, run: str | None = None) -> None:
         """Log figures to the parent run (or to `run`)."""
-        self._put(
+        self.series({step: values}, run=run)
+
+    def series(self, steps: Mapping[int, Mapping[str, float]], *, run: str | None = None) -> None:
+        """Log figures of several steps at once to the parent run (or to `run`)."""
+        points = [[name, float(v), step] for step, values in steps.items() for name, v in values.items()]
+        if points:
+            now = int(time.time() * 1000)
+            self._put({"op": "series", "run": run or self._parent, "points": points, "time": now})
+
+    def result(self, bundle: str, cost: Mapping[str, float]) -> None:
+        """The pipeline's result: its bundle, what it cost in all, and the curve over iterations and core-hours.
+
+        Parameters
+        ----------
+        cost
+            `core_hours_total` and `peak_memory_bytes` of the result, `core_hours` of this run alone.
+        """
+        self.metrics(
             {
-                "op": "metrics",
-                "run": run or self._parent,
-                "values": {name: float(value) for name, value in values.items()},
-                "step": step,
-                "time": int(time.time() * 1000),
+                "total_core_hours": cost["core_hours_total"],
+                "peak_memory_bytes": cost["peak_memory_bytes"],
             }
         )
+        tags = {"bundle": bundle, "core_hours_of_this_run": f"{cost['core_hours']:.4f}"}
+        points = sorted(self._curve.points.values(), key=lambda point: point.step)
+        if points:
+            exported = self._curve.exported_step
+            tags |= {"iterations": str(points[-1].step), "exported_iteration": str(exported)}
+            self.file(
+                "plots/exploitability.png", png(curve_figure(points, exported, f"{self._name}, {bundle}"))
+            )
+        self.tags(tags)
 
     def tags(self, values: Mapping[str, str], *, run: str | None = None) -> None:
         """Set tags on the parent run (or on `run`)."""
@@ -117,6 +149,10 @@ class Tracker:
         self._put(
             {"op": "finish", "run": run or self._parent, "status": status, "time": int(time.time() * 1000)}
         )
+
+    def finish_after(self, error: BaseException | None, *, run: str) -> None:
+        """End a run whose block ended with `error`, or well."""
+        self.finish(exit_status(error), run=run)
 
     def close(self) -> None:
         """Send what is left, for a bounded time; keep the rest in a journal and say so."""
@@ -247,8 +283,8 @@ class Tracker:
                 client.log_batch(created.info.run_id, params=params[start : start + 100])
             return
         run_id = self._run_ids[event["run"]]
-        if event["op"] == "metrics":
-            rows = [Metric(k, v, event["time"], event["step"]) for k, v in event["values"].items()]
+        if event["op"] in ("series", "metrics"):
+            rows = [Metric(name, value, event["time"], step) for name, value, step in _points(event)]
             for start in range(0, len(rows), 500):
                 client.log_batch(run_id, metrics=rows[start : start + 500])
         elif event["op"] == "tags":
@@ -266,41 +302,11 @@ class Tracker:
                 self._client.set_terminated(run.info.run_id, "KILLED")
 
 
-class StageRecord:
-    """The child run of one stage, as a context manager that ends it with the right status."""
-
-    def __init__(self, tracker: Tracker, run: str, stage: str) -> None:
-        self._tracker = tracker
-        self._run = run
-        self._stage = stage
-        self._computed = False
-
-    def __enter__(self) -> StageRecord:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._tracker.tags({"cached": str(not self._computed).lower()}, run=self._run)
-        self._tracker.finish(exit_status(error), run=self._run)
-
-    def cost(self, figures: Mapping[str, float]) -> None:
-        """What computing the stage cost."""
-        self._computed = True
-        self._tracker.metrics(figures, run=self._run)
-
-    def step(self, figures: Mapping[str, float], step: int) -> None:
-        """Figures on the way to the bundle (also on the parent, under the stage's name)."""
-        self._tracker.metrics(figures, step=step, run=self._run)
-        self._tracker.metrics({f"{self._stage}.{name}": value for name, value in figures.items()}, step=step)
-
-    def bundle(self, manifest: Manifest, pictures: Mapping[str, bytes]) -> None:
-        """The finished bundle: figures (also on the parent, under the stage's name), manifest, plots."""
-        self._tracker.metrics(manifest.metrics, run=self._run)
-        self._tracker.metrics({f"{self._stage}.{name}": value for name, value in manifest.metrics.items()})
-        self._tracker.file(MANIFEST, manifest.to_json().encode(), run=self._run)
-        for name, content in pictures.items():
-            self._tracker.file(f"plots/{name}.png", content, run=self._run)
+def _points(event: Event) -> list[tuple[str, float, int]]:
+    """Name, value and step of each figure of a record; journals of earlier versions hold one step a record."""
+    if event["op"] == "metrics":
+        return [(name, value, event["step"]) for name, value in event["values"].items()]
+    return [(name, value, step) for name, value, step in event["points"]]
 
 
 def exit_status(error: BaseException | None) -> str:

@@ -20,6 +20,29 @@ import pytest
 COMMAND = ("pipelines.blueprint", "+preset=smoke")
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
+#: Metrics of the pipeline's run in MLflow.
+SHOWN = [
+    "exploitability",
+    "exploitability_cleaned",
+    "exploitability_raw",
+    "exported_bytes",
+    "first_in_call",
+    "first_in_fold",
+    "first_in_raise",
+    "iterations_per_second",
+    "loss_flop",
+    "loss_preflop",
+    "loss_river",
+    "loss_turn",
+    "peak_memory_bytes",
+    "sb_ev",
+    "spread_flop",
+    "spread_river",
+    "spread_turn",
+    "total_core_hours",
+    "training_core_hours",
+]
+
 pytestmark = pytest.mark.whole
 
 
@@ -68,6 +91,21 @@ def test_the_second_time_recomputes_nothing(run: Run, calm: Calm) -> None:
     assert [row["status"] for row in group["runs"]] == ["FINISHED", "FINISHED"]
     assert group["tier"] == "small"
     assert all(row["exploitability_cleaned"] >= row["exploitability_raw"] - 1 for row in group["runs"])
+
+    again, first = (recorded_metrics(calm.folder, row["run_id"]) for row in group["runs"])
+    assert sorted(first) == SHOWN
+    assert again == first
+    assert [step for step, _ in first["exploitability"]] == [8, 16, 24]
+    assert [step for step, _ in first["training_core_hours"]] == [8, 16, 24]
+
+
+def recorded_metrics(folder: Path, run_id: str) -> dict[str, list[tuple[int, float]]]:
+    """Steps and values of each metric of a run in MLflow."""
+    from mlflow import MlflowClient
+
+    client = MlflowClient(f"sqlite:///{folder}/artifacts/store/mlflow.db")
+    names = client.get_run(run_id).data.metrics
+    return {name: [(m.step, m.value) for m in client.get_metric_history(run_id, name)] for name in names}
 
 
 def test_the_store_is_listed_and_a_truncated_file_is_found(run: Run, calm: Calm, tmp_path: Path) -> None:

@@ -39,11 +39,12 @@ class SilentTracker:
     def cost(self, figures: dict[str, float]) -> None:
         self.records.append(("cost", figures))
 
-    def step(self, figures: dict[str, float], step: int) -> None:
+    def step(self, figures: dict[str, float], step: int, core_seconds: float) -> None:
         self.records.append((f"step {step}", figures))
+        self.records.append(("spent", core_seconds))
 
-    def bundle(self, manifest: Any, figures: Any) -> None:
-        self.records.append(("bundle", manifest.name))
+    def bundle(self, bundle: Any, figures: Any) -> None:
+        self.records.append(("bundle", bundle.manifest.name))
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,14 @@ def test_a_pipeline_runs_once_and_is_cached_after(tmp_path: Path) -> None:
     assert ("bundle", ref.name) in tracker.records
     assert again.cost()["core_hours"] == 0.0
     assert again.cost()["core_hours_total"] == pytest.approx(first.cost()["core_hours_total"])
+
+
+def test_a_logged_step_says_what_the_stage_has_cost_so_far(tmp_path: Path) -> None:
+    run, tracker = runner(tmp_path)
+    run.stage("numbers", numbers, Config(seconds=0.1), {})
+    (spent,) = [value for kind, value in tracker.records if kind == "spent"]
+    (cost,) = [value for kind, value in tracker.records if kind == "cost"]
+    assert 0.1 <= spent <= cost["core_hours"] * 3600
 
 
 def test_a_planner_knows_keys_and_state_without_computing(tmp_path: Path) -> None:

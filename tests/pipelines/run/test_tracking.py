@@ -10,59 +10,143 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from rich.console import Console
 
-from artifacts.format.manifest import FileEntry, Manifest
+from artifacts.bundle import Bundle
+from artifacts.bundle_store import BundleStore
 from pipelines.config.schema import Tracking
 from pipelines.run import tracking
+from pipelines.run.headline import description, shown_figures
 from pipelines.run.pictures import png
 from pipelines.run.recorded_runs import RunRow, plot, print_table, ranked, recorded_runs, usual_settings
+from pipelines.run.stage_record import StageRecord
+from pipelines.run.step_log import LoggedStep, StepLog, read_steps
 from pipelines.run.tracking import Tracker
 
-MANIFEST = Manifest("flops", "k", "c", {}, {}, {"flops": 1755.0}, {"t": FileEntry("0", 1)})
+TRACE = {"lcfr": {10: 90.0, 20: 40.0}, "dcfr": {5: 30.0, 10: 20.0, 15: 25.0}}
+#: Figures of bundles as the stages name them, a few of each kind.
+FIGURES = {
+    "flops": {"flops": 1755.0, "weight": 22100.0},
+    "buckets": {"flop_sd_mean": 0.01, "turn_sd_mean": 0.02, "river_sd_mean": 0.03, "flop_buckets": 50.0},
+    "lcfr": {"iterations": 20.0, "exploitability_last": 40.0, "exploitability_best": 40.0},
+    "dcfr": {"iterations": 15.0, "exploitability_last": 25.0, "exploitability_current": 99.0},
+    "evaluate": {
+        "exploitability_raw": 12.0,
+        "exploitability_cleaned": 12.5,
+        "boards": 61.0,
+        "ev_sb": 30.0,
+        "ev_bb": -30.0,
+        "best_response_sb": 35.0,
+        "preflop_gain_sb": 1.0,
+        "loss_preflop": 1.0,
+        "loss_flop": 2.0,
+        "loss_turn": 3.0,
+        "loss_river": 6.0,
+        "loss_line_cc": 4.0,
+        "medoids_exploitability": 5.0,
+        "first_in_fold": 0.2,
+        "first_in_call": 0.3,
+        "first_in_raise": 0.5,
+        "first_in_raise_AA": 1.0,
+        "first_in_fold_premium": 0.0,
+        "first_in_raise_over_limp_T2s": 0.1,
+        "facing_raise_fold": 0.4,
+    },
+    "export": {"exploitability_raw": 12.0, "bytes": 1e6, "lines": 40.0, "rows": 900.0, "ev_sb": 30.0},
+}
+SHOWN = {
+    "exploitability": 25.0,
+    "training_core_hours": 9.0,
+    "iterations_per_second": 5.0,
+    "exploitability_raw": 12.0,
+    "exploitability_cleaned": 12.5,
+    "loss_preflop": 1.0,
+    "loss_flop": 2.0,
+    "loss_turn": 3.0,
+    "loss_river": 6.0,
+    "sb_ev": 30.0,
+    "first_in_fold": 0.2,
+    "first_in_call": 0.3,
+    "first_in_raise": 0.5,
+    "spread_flop": 0.01,
+    "spread_turn": 0.02,
+    "spread_river": 0.03,
+    "exported_bytes": 1e6,
+    "total_core_hours": 10.0,
+    "peak_memory_bytes": 2e9,
+}
 
 
-def settings(uri: str, artifacts: Path | None = None) -> Tracking:
-    return Tracking(uri=uri, artifacts=str(artifacts) if artifacts else None, experiment="blueprint")
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A database for many tests, each with an experiment of its own: making its tables takes seconds."""
+    return f"sqlite:///{tmp_path_factory.mktemp('runs')}/runs.db"
 
 
-def record_a_run(tracker: Tracker) -> None:
+def settings(uri: str, artifacts: Path | None = None, experiment: str = "blueprint") -> Tracking:
+    return Tracking(uri=uri, artifacts=str(artifacts) if artifacts else None, experiment=experiment)
+
+
+def bundle_of(folder: Path, stage: str) -> Bundle:
+    """A bundle of a stage, with the measurements of training in the bundles that have them."""
+    phases = {"lcfr": ("lcfr",), "dcfr": ("lcfr", "dcfr"), "export": ("lcfr", "dcfr")}.get(stage, ())
+    rows = [(phase, step, value) for phase in phases for step, value in TRACE[phase].items()]
+    tables = {"t": {"x": np.arange(3)}}
+    if phases:
+        phase, iteration, value = zip(*rows)
+        tables["trace"] = {
+            "phase": list(phase),
+            "iteration": np.array(iteration),
+            "exploitability": np.array(value),
+        }
+    store = BundleStore(folder / "store")
+    figures = FIGURES[stage]
+    if store.has(stage, "k"):
+        return store.open(stage, "k")
+    return store.commit(tables, stage=stage, key="k", code="c", config={}, inputs={}, metrics=figures)
+
+
+def record_a_run(tracker: Tracker, bundle: Bundle) -> None:
     tags = {"preset": "smoke", "game.id": "hu100-1", "tier": "small"}
     tracker.start("smoke-hu100", tags, {"seed": 1, "long": "x" * 10_000})
     with tracker.stage("flops", "k", {"a": {"b": 1}}, {"x": "y"}) as stage:
-        stage.step({"exploitability": 90.0}, 10)
-        stage.step({"exploitability": 40.0}, 20)
+        stage.step({"exploitability": 90.0}, 10, 900.0)
+        stage.step({"exploitability": 40.0}, 20, 1800.0)
         stage.cost({"core_hours": 0.5})
-        stage.bundle(MANIFEST, {"plot": png(Figure())})
-    tracker.metrics({"core_hours_total": 0.5, "evaluate.exploitability_raw": 12.0}, step=3)
+        stage.bundle(bundle, {"plot": png(Figure())})
+    tracker.metrics({"total_core_hours": 0.5, "exploitability_raw": 12.0}, step=3)
     tracker.file("config.yaml", b"seed: 1\n")
     tracker.finish("FINISHED")
 
 
-def runs_of(uri: str) -> list:
+def runs_of(uri: str, experiment: str = "blueprint") -> list:
     from mlflow import MlflowClient
 
     client = MlflowClient(uri)
-    experiment = client.get_experiment_by_name("blueprint")
-    return list(client.search_runs([experiment.experiment_id])) if experiment else []
+    found = client.get_experiment_by_name(experiment)
+    return list(client.search_runs([found.experiment_id])) if found else []
 
 
-def history(uri: str, run: str, metric: str) -> dict[int, float]:
+def history(uri: str, run: str, metric: str) -> list[tuple[int, float]]:
+    """Steps and values in the order in which they were sent."""
     from mlflow import MlflowClient
 
-    return {point.step: point.value for point in MlflowClient(uri).get_metric_history(run, metric)}
+    return [(point.step, point.value) for point in MlflowClient(uri).get_metric_history(run, metric)]
 
 
-def test_a_run_is_a_parent_with_a_child_per_stage(tmp_path: Path) -> None:
-    config = settings(f"sqlite:///{tmp_path}/runs.db", tmp_path / "files")
+def test_a_run_is_a_parent_with_a_child_per_stage(database: str, tmp_path: Path) -> None:
+    config = settings(database, tmp_path / "files")
     warnings: list[str] = []
     tracker = Tracker(config, tmp_path / "journal", warnings.append)
-    record_a_run(tracker)
+    record_a_run(tracker, bundle_of(tmp_path, "flops"))
     tracker.close()
     assert warnings == []
     runs = {run.info.run_name: run for run in runs_of(config.uri)}
@@ -70,9 +154,10 @@ def test_a_run_is_a_parent_with_a_child_per_stage(tmp_path: Path) -> None:
     assert child.data.tags["mlflow.parentRunId"] == parent.info.run_id
     assert (parent.info.status, child.info.status) == ("FINISHED", "FINISHED")
     assert child.data.params == {"a.b": "1"}
-    assert child.data.metrics == {"core_hours": 0.5, "exploitability": 40.0, "flops": 1755.0}
-    assert parent.data.metrics["flops.flops"] == 1755.0
-    assert history(config.uri, parent.info.run_id, "flops.exploitability") == {10: 90.0, 20: 40.0}
+    series = {"exploitability": 40.0, "training_core_hours": 0.5}
+    assert child.data.metrics == {"core_hours": 0.5, **series, **FIGURES["flops"]}
+    assert parent.data.metrics == {"total_core_hours": 0.5, "exploitability_raw": 12.0, **series}
+    assert history(config.uri, parent.info.run_id, "exploitability") == [(10, 90.0), (20, 40.0)]
     assert parent.data.tags["key.flops"] == "k"
     files = {path.name for path in (tmp_path / "files").rglob("*") if path.is_file()}
     assert files == {"config.yaml", "manifest.json", "plot.png"}
@@ -84,6 +169,209 @@ def test_a_run_is_a_parent_with_a_child_per_stage(tmp_path: Path) -> None:
         12.0,
         0.5,
     )
+
+
+COST = {"core_hours": 4.0, "core_hours_total": 10.0, "peak_memory_bytes": 2e9}
+#: Hours of one core until each measurement of a phase.
+HOURS = {"lcfr": {10: 1.0, 20: 2.0}, "dcfr": {5: 3.0, 10: 5.0, 15: 7.0}}
+#: Both phases in one count: the iterations of `dcfr` follow the 20 of `lcfr`.
+CURVE = [(10, 90.0), (20, 40.0), (25, 30.0), (30, 20.0), (35, 25.0)]
+CORE_HOURS = [(10, 1.0), (20, 2.0), (25, 5.0), (30, 7.0), (35, 9.0)]
+
+
+class Recorded:
+    """The runs that a test records: a tracker for each run of the pipeline, one experiment and store for all."""
+
+    def __init__(self, uri: str, folder: Path) -> None:
+        self.config = settings(uri, folder / "files", experiment=folder.name)
+        self.folder = folder
+        self.warnings: list[str] = []
+
+    def tracker(self) -> Tracker:
+        tracker = Tracker(self.config, self.folder / ".tracking", self.warnings.append)
+        tracker.start("smoke-hu100", {"preset": "smoke", "game.id": "g", "tier": "small"}, {})
+        return tracker
+
+    def train(self, tracker: Tracker, stage: str, steps: Iterable[int]) -> None:
+        with tracker.stage(stage, "k", {}, {}) as record:
+            self.log(record, stage, steps)
+            record.bundle(bundle_of(self.folder, stage), {})
+
+    def log(self, record: StageRecord, stage: str, steps: Iterable[int], *, spent_before: float = 0) -> None:
+        """Measure as a training stage does; `spent_before`: hours of an earlier run that was cut off."""
+        for step in steps:
+            figures = {"exploitability": TRACE[stage][step], "iterations_per_second": 5.0, "kb": 7.0}
+            record.step(figures, step, 3600 * (HOURS[stage][step] - spent_before))
+
+    def pipeline(self, *, cached: bool) -> None:
+        tracker = self.tracker()
+        for stage in FIGURES:
+            self.train(tracker, stage, () if cached else TRACE.get(stage, ()))
+        tracker.result("export-k", COST)
+        tracker.finish("FINISHED")
+        tracker.close()
+        assert self.warnings == []
+
+    def runs(self, name: str) -> list:
+        """Newest first."""
+        found = runs_of(self.config.uri, self.config.experiment)
+        return [run for run in found if run.info.run_name == name]
+
+    def history(self, run: Any, metric: str) -> list[tuple[int, float]]:
+        return history(self.config.uri, run.info.run_id, metric)
+
+
+@pytest.fixture
+def recorded(database: str, tmp_path: Path) -> Recorded:
+    return Recorded(database, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def twice(database: str, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """A pipeline that was computed, and run again from the store."""
+    recorded = Recorded(database, tmp_path_factory.mktemp("twice"))
+    recorded.pipeline(cached=False)
+    recorded.pipeline(cached=True)
+    return recorded
+
+
+def test_the_pipelines_run_shows_one_curve_and_the_figures_that_matter(twice: Recorded) -> None:
+    _, parent = twice.runs("smoke-hu100")
+    assert parent.data.metrics == SHOWN
+    # MLflow sorts charts by name: the curve leads.
+    assert min(parent.data.metrics) == "exploitability"
+    # Single figures are bars only at step 0; counts that follow from the configuration are tags.
+    series = {"exploitability", "training_core_hours", "iterations_per_second"}
+    for name in SHOWN.keys() - series:
+        assert [step for step, _ in twice.history(parent, name)] == [0]
+    expected = {"evaluation_boards": "61", "lines": "40", "iterations": "35", "exported_iteration": "30"}
+    expected |= {"bundle": "export-k", "core_hours_of_this_run": "4.0000"}
+    assert expected.items() <= parent.data.tags.items()
+    (files,) = {path for path in (twice.folder / "files").rglob("plots") if parent.info.run_id in str(path)}
+    assert [file.name for file in files.iterdir()] == ["exploitability.png"]
+    _, evaluated = twice.runs("evaluate")
+    assert evaluated.data.metrics == FIGURES["evaluate"]
+
+
+def test_steps_count_the_iterations_of_both_phases_in_every_series(twice: Recorded) -> None:
+    parent, lcfr, dcfr = (twice.runs(name)[-1] for name in ("smoke-hu100", "lcfr", "dcfr"))
+    assert twice.history(parent, "exploitability") == CURVE
+    assert twice.history(parent, "training_core_hours") == CORE_HOURS
+    assert twice.history(parent, "iterations_per_second") == [(step, 5.0) for step, _ in CURVE]
+    assert twice.history(lcfr, "exploitability") == CURVE[:2]
+    assert twice.history(dcfr, "exploitability") == CURVE[2:]
+    assert twice.history(dcfr, "kb") == [(step, 7.0) for step, _ in CURVE[2:]]
+    assert "kb" not in parent.data.metrics
+
+
+def test_a_cached_run_looks_like_the_one_that_computed_it(twice: Recorded) -> None:
+    for name in ("smoke-hu100", "lcfr", "dcfr", "evaluate"):
+        again, first = twice.runs(name)
+        assert again.data.metrics == first.data.metrics
+        for metric in first.data.metrics:
+            assert twice.history(again, metric) == twice.history(first, metric)
+    again, first = twice.runs("smoke-hu100")
+    assert again.data.tags["exported_iteration"] == first.data.tags["exported_iteration"] == "30"
+
+
+def test_a_bundle_from_elsewhere_has_a_curve_without_core_hours(recorded: Recorded) -> None:
+    recorded.pipeline(cached=True)
+    (parent,) = recorded.runs("smoke-hu100")
+    assert recorded.history(parent, "exploitability") == CURVE
+    assert parent.data.metrics.keys() == SHOWN.keys() - {"training_core_hours", "iterations_per_second"}
+
+
+def test_a_phase_after_one_of_unknown_cost_has_no_core_hours(recorded: Recorded) -> None:
+    tracker = recorded.tracker()
+    recorded.train(tracker, "lcfr", ())
+    recorded.train(tracker, "dcfr", TRACE["dcfr"])
+    tracker.close()
+    (parent,) = recorded.runs("smoke-hu100")
+    assert recorded.history(parent, "exploitability") == CURVE
+    assert "training_core_hours" not in parent.data.metrics
+
+
+def test_without_a_second_phase_the_last_iteration_of_the_first_is_exported(recorded: Recorded) -> None:
+    tracker = recorded.tracker()
+    recorded.train(tracker, "lcfr", TRACE["lcfr"])
+    tracker.result("export-k", COST)
+    tracker.close()
+    (parent,) = recorded.runs("smoke-hu100")
+    assert parent.data.tags["iterations"] == parent.data.tags["exported_iteration"] == "20"
+
+
+def test_a_resumed_run_shows_every_measurement_once(recorded: Recorded) -> None:
+    killed = recorded.tracker()
+    recorded.log(killed.stage("dcfr", "k", {}, {}), "dcfr", [5])
+    killed.close()
+    resumed = recorded.tracker()
+    with resumed.stage("dcfr", "k", {}, {}) as record:
+        recorded.log(record, "dcfr", [10], spent_before=3.0)
+        # Hosts are lost before the checkpoint is saved: the same iterations again.
+        recorded.log(record, "dcfr", [10, 15], spent_before=3.0)
+        record.bundle(bundle_of(recorded.folder, "dcfr"), {})
+    resumed.close()
+    parent, _ = recorded.runs("smoke-hu100")
+    assert recorded.history(parent, "exploitability") == [(5, 30.0), (10, 20.0), (15, 25.0)]
+    assert recorded.history(parent, "training_core_hours") == [(5, 3.0), (10, 5.0), (15, 7.0)]
+
+
+def test_a_damaged_step_log_costs_nothing_but_its_figures(recorded: Recorded) -> None:
+    file = recorded.folder / ".tracking/steps/lcfr-k.json"
+    file.parent.mkdir(parents=True)
+    for text in ("{", '[{"iteration": 1}]', "7"):
+        file.write_text(text)
+        assert read_steps(file) == ()
+    log = StepLog(file)
+    log.add(10, 5.0, {"exploitability": 1.0})
+    assert read_steps(file) == log.steps == (LoggedStep(10, 5.0, {"exploitability": 1.0}),)
+
+
+def test_runs_recorded_under_the_old_names_are_compared_too(recorded: Recorded) -> None:
+    recorded.pipeline(cached=True)
+    older = {
+        "evaluate.exploitability_raw": 12.0,
+        "evaluate.exploitability_cleaned": 12.5,
+        "core_hours_total": 10.0,
+        "peak_memory_bytes": 2e9,
+        **{f"buckets.{name}": FIGURES["buckets"][name] for name in FIGURES["buckets"] if "_sd_mean" in name},
+        "core_hours": 4.0,
+    }
+    tracker = recorded.tracker()
+    tracker.metrics(older)
+    tracker.finish("FINISHED")
+    tracker.close()
+    old, new = recorded_runs(recorded.config)
+    assert old.exploitability_raw == 12.0
+    assert old.bucket_sd == (0.01, 0.02, 0.03)
+    same = {"run_id": "", "started": ""}
+    assert replace(old, **same) == replace(new, **same)
+
+
+def test_a_journal_of_an_earlier_version_is_sent(recorded: Recorded) -> None:
+    journals = recorded.folder / ".tracking"
+    journals.mkdir()
+    events = [
+        {"uri": recorded.config.uri, "experiment": recorded.config.experiment, "runs": {}},
+        {"op": "create", "run": "a", "parent": None, "name": "kept", "tags": {}, "params": {}, "time": 1},
+        {"op": "metrics", "run": "a", "values": {"x": 2.0, "y": 3.0}, "step": 4, "time": 2},
+    ]
+    (journals / "a.jsonl").write_text("\n".join(json.dumps(event) for event in events))
+    Tracker(recorded.config, journals, pytest.fail).close()
+    (run,) = recorded.runs("kept")
+    assert recorded.history(run, "x") == [(4, 2.0)]
+    assert recorded.history(run, "y") == [(4, 3.0)]
+
+
+def test_figures_of_later_stages_have_their_place() -> None:
+    later = {"exploitability_resolved_turn": 1.0, "gain_btn": 2.0, "gain_btn_low": 1.5, "loss_line_cc": 3.0}
+    assert shown_figures("evaluate", later).keys() == later.keys() - {"loss_line_cc"}
+
+
+def test_the_description_is_not_cut_off() -> None:
+    text = description("a_rather_long_name_of_a_game-123456", "1234.5 and 1234.5 bb", ("small", "full"))
+    assert len(text) <= tracking._MAX_VALUE
+    assert "tier full" in text
 
 
 def test_a_run_whose_driver_was_killed_is_marked_so_by_the_next(tmp_path: Path) -> None:
