@@ -4,6 +4,7 @@ root/flops-4c0a.../manifest.json   a finished bundle; its folder appears by one 
 root/.tmp/                         bundles being written
 root/.checkpoints/flops-4c0a.../   what an unfinished stage has saved so far
 root/.pictures/flops-4c0a.../      drawings of a finished bundle; losing them costs drawing them again
+root/.runs/export-4c0a....json     the run that made or last used a bundle, for captions
 root/.locks/                       one lock file per key: whoever computes it holds the lock
 root/.active/                      one file per live run, with the bundles it needs (kept from `gc`)
 """

@@ -19,8 +19,10 @@ from pipelines.config.composition import (
     check_sweep,
     compose_config,
     config_from,
+    printed_resolved,
     split_flags,
 )
+from pipelines.config.default_store import store_note
 from pipelines.config.schema import Config
 from pipelines.figures.bucket_equity import bucket_equity_figures
 from pipelines.figures.buckets import bucket_figures
@@ -30,6 +32,7 @@ from pipelines.figures.flops import flop_figures
 from pipelines.figures.preflop_equity import preflop_equity_figures
 from pipelines.figures.textures import texture_figures
 from pipelines.figures.trace import trace_figures
+from pipelines.run.bundle_source import RunNote, note_run
 from pipelines.run.cluster import open_cluster
 from pipelines.run.command import run_command
 from pipelines.run.engine import Planner, Ref, Runner, Stages, make_store
@@ -158,6 +161,7 @@ def run_pipeline(config: Config) -> Path | None:
     )
     pipeline(config, planner)
     reporter.plan(planner.rows)
+    reporter.say(store_note(config.store.root))
     if config.plan:
         return None
     make_store(store)
@@ -178,6 +182,7 @@ def run_pipeline(config: Config) -> Path | None:
             raise
         tracker.result(result.name, runner.cost())
         tracker.finish("FINISHED")
+    note_run(store, result.name, RunNote(config.preset or "custom", tracker.run_id))
     path = store.path(result.stage, result.key)
     if runner.computed:
         reporter.say(
@@ -215,6 +220,7 @@ def _hydra_main(hydra_config: DictConfig) -> None:
 
 def main() -> None:
     """Check the command line first, so that a mistake costs one line and nothing is written."""
+    sys.argv[1:] = printed_resolved(sys.argv[1:])
     flags, overrides = split_flags(sys.argv[1:])
     if flags & {"--multirun", "-m"}:
         check_sweep(overrides)

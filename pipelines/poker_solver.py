@@ -16,7 +16,7 @@ from pipelines.commands.comparisons import compare, diff
 from pipelines.commands.options import Json, read_json, user_input, writable
 from pipelines.run.command import run_app
 from pipelines.run.progress import live_status, plain_console, size, solve_status
-from solver.betting.lines import PLAYERS
+from solver.betting.lines import PLAYERS, without_prefix
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -61,28 +61,36 @@ def tree(
 ) -> None:
     """Print a betting tree, every line with its actions, and its counts.
 
+    The tree is written with a dot before each action: .B250.R750 is the line b250r750. --json lists the decisions by
+    line as well.
+
     \b
     Examples:
       poker-solver tree game=hu25 --last-street 0
       poker-solver tree --spot spot.json --counts
     """
     from pipelines.config.composition import compose_config
+    from pipelines.config.named_games import game_data, game_title
     from solver.betting.tree import game_tree
-    from solver.betting.tree_text import format_counts, tree_counts, tree_lines
+    from solver.betting.tree_text import format_counts, tree_counts, tree_decisions, tree_lines
     from solver.postflop.spot import tree_of_spot
 
     with user_input(spot):
         if spot is not None:
-            built = tree_of_spot(read_json(spot))
+            built, title, source = tree_of_spot(read_json(spot)), str(spot), {"spot": str(spot)}
         else:
-            built = game_tree(compose_config(overrides or []).game.game_config(), last_street=last_street)
+            game = compose_config(overrides or []).game.game_config()
+            built, title, source = game_tree(game, last_street=last_street), game_title(game), game_data(game)
     if json_:
-        print(json.dumps({"counts": tree_counts(built), "lines": [] if counts else list(tree_lines(built))}))
+        data = {"counts": tree_counts(built), "lines": [] if counts else list(tree_lines(built))}
+        decisions = {} if counts else dict(tree_decisions(built))
+        print(json.dumps({"source": source} | data | {"decisions": decisions}))
         return
     if not counts:
         for line in tree_lines(built):
             print(line)
     print(format_counts(built))
+    print(title)
 
 
 @app.command()
@@ -100,7 +108,9 @@ def preflop(
       poker-solver preflop game=hu25 --target 0.1
       poker-solver preflop "game.stacks=[1000,1000]" "game.raise_sizes=[a]" game.limp=false
     """
+    from pipelines.commands.preflop_play import played_frequencies
     from pipelines.config.composition import compose_config
+    from pipelines.config.named_games import game_data, game_title
     from solver.preflop.solver import solve_preflop
 
     config = compose_config(overrides or []).game.game_config()
@@ -116,6 +126,7 @@ def preflop(
     by_line = result.strategy.by_line()
     if json_:
         summary = {
+            "source": game_data(config),
             "exploitability_mbb": result.exploitability,
             "values_bb": result.values,
             "iterations": result.iterations,
@@ -126,15 +137,16 @@ def preflop(
         print(json.dumps(summary))
         return
     console = plain_console()
+    console.print(game_title(config), markup=False)
     console.print(
         f"small blind {result.values[0]:+.5f} bb/hand, {result.exploitability:.4f} mbb/hand exploitable"
     )
     console.print(f"{result.iterations:,} iterations of {result.schedule} in {result.seconds:.1f} s")
     for line in by_line:
         words = ", ".join(
-            f"{label} {share:.2%}" for label, share in result.strategy.frequencies(line).items()
+            f"{label} {share:.2%}" for label, share in played_frequencies(result.strategy, line).items()
         )
-        console.print(f"{line:24} {words}")
+        console.print(f"{without_prefix(line) or '(start)':20} {words}")
 
 
 @app.command()

@@ -21,7 +21,9 @@ from artifacts.bundle_store import BundleStore
 from pipelines.commands.options import read_json
 from pipelines.commands.spots import commit_spot, report_columns, report_figure, solve_task, spot_key
 from pipelines.config.composition import compose_config
+from pipelines.config.default_store import store_note
 from pipelines.config.schema import Config
+from pipelines.run.bundle_source import bundle_caption
 from pipelines.run.cluster import open_cluster
 from pipelines.run.code_version import code_version
 from pipelines.run.command import run_command
@@ -57,6 +59,7 @@ def solve_folder(config: Config, folder: Path) -> Path:
     keys = {name: spot_key(spot) for name, spot in spots.items()}
     waiting = [name for name in spots if not store.has("spot", keys[name])]
     reporter.say(f"{len(spots)} spots: {len(spots) - len(waiting)} solved before, {len(waiting)} to solve")
+    reporter.say(store_note(config.store.root))
     make_store(store)
     with ExitStack() as stack:
         stack.enter_context(store.active(f"spot-{key}" for key in keys.values()))
@@ -122,7 +125,8 @@ def _report(
         )
     bundle = store.open("spot_report", key)
     tracker.metrics(bundle.metrics)
-    tracker.file("plots/spots.png", png(report_figure(columns)))
+    caption = f"{bundle_caption(bundle)} · {len(spots)} spots · exploitability at most {worst:.4f} % of pot"
+    tracker.file("plots/spots.png", png(report_figure(columns), caption))
     return bundle
 
 

@@ -24,6 +24,8 @@ class HandDifference:
 
     Attributes
     ----------
+    line
+        Without prefix.
     reach
         Probability per deal that the line is played and the hand is held by the player to act.
     distance
@@ -94,7 +96,7 @@ def bundle_difference(
     if not chosen:
         raise ValueError(f"prefix {prefix!r}: no {street} line begins with it")
     found = [
-        _line_difference(line, one, two)
+        _line_difference(without_prefix(line), one, two)
         for line, one, two in zip(chosen, line_plays(first, chosen, cards), line_plays(second, chosen, cards))
     ]
     return sorted(found, key=lambda line: -line.weighted)

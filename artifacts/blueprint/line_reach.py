@@ -70,7 +70,10 @@ class LinePlay:
 
     @property
     def frequencies(self) -> Floats:
-        """How often each action is taken by the hands that get there; nan where none does."""
+        """How often each action is taken when the line is played; nan where it never is.
+
+        Hands count by how often they get there, so those that the opponent's range makes less likely count less.
+        """
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.reach @ self.shares / self.reach.sum()
 
@@ -88,3 +91,8 @@ def line_plays(bundle: BlueprintBundle, lines: Iterable[str], board: NDArray[np.
         else:
             shares = bundle.probabilities(decision, board)[:, live].T.astype(np.float64)
             yield LinePlay(line, decision.player, decision.actions, names, reach[live], shares)
+
+
+def preflop_play(bundle: BlueprintBundle, line: str) -> LinePlay:
+    """A decision before the flop."""
+    return next(line_plays(bundle, [line], np.empty(0, dtype=np.uint8)))

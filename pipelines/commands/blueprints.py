@@ -12,12 +12,14 @@ import typer
 from pipelines.commands.options import (
     DEFAULT_STORE,
     Board,
+    Game,
     Json,
     Seat,
     Store,
     board_cards,
     bundle_and_line,
     open_exported,
+    say_newest,
     user_input,
     writable,
 )
@@ -27,6 +29,7 @@ from solver.betting.lines import HEADS_UP_SEATS, PUBLIC_CARDS, STREETS, without_
 
 if TYPE_CHECKING:
     from artifacts.blueprint.bundle import BlueprintBundle
+    from artifacts.blueprint.line_reach import LinePlay
 
 
 class Street(StrEnum):
@@ -49,29 +52,44 @@ def chart(
     png: Annotated[Path | None, typer.Option(help="write the chart as a picture")] = None,
     svg: Annotated[Path | None, typer.Option(help="write the chart as a vector picture")] = None,
     html: Annotated[Path | None, typer.Option(help="write the chart as a page with tooltips")] = None,
+    game: Game = None,
     store: Store = DEFAULT_STORE,
     json_: Json = False,
 ) -> None:
     """Draw a preflop decision: 13 x 13 hands, each cell divided by action. The first decision by default.
 
-    Hands that never get to the line are grey, with a dash, and the reason is below.
+    Hands that never get to the line are grey, with a dash, and the reason is below. A frequency is how often the
+    action is taken when the line is played as trained, with card removal; `lines` prints the same.
 
     \b
     Examples:
       poker-solver chart
-      poker-solver chart b250 --raw
-      poker-solver chart artifacts/store/export-KEY b250r750 --png chart.png --html chart.html
+      poker-solver chart b200 --raw --game hu25
+      poker-solver chart STORE/export-KEY b250r750 --png chart.png --html chart.html
     """
     for file in (png, svg, html):
         writable(file)
     path, line = bundle_and_line(words)
-    bundle = open_exported(path, store)
-    with user_input():
+    bundle = open_exported(path, store, game)
+    with user_input(None if path else bundle.path):
         rows = bundle.preflop(line)
         decision = bundle.decision(line)
+    if path is None:
+        say_newest(bundle, game)
+    import numpy as np
+
+    from artifacts.blueprint.line_reach import preflop_play
+    from pipelines.run.bundle_source import source_of
+
+    source, play = source_of(bundle), preflop_play(bundle, line)
     shares, reasons = (rows.raw_probability, None) if raw else (rows.probability, rows.reasons)
     title = f"{without_prefix(decision.line) or 'first in'}: {HEADS_UP_SEATS[decision.player]} to act"
-    _chart_files(title, rows.actions, shares, reasons, rows.reach, png=png, svg=svg, html=html)
+    shown: dict[str, Any] = {
+        "reach": rows.reach,
+        "played": np.nan_to_num(play.frequencies),
+        "caption": source.caption,
+    }
+    _chart_files(title, rows.actions, shares, reasons, shown, png=png, svg=svg, html=html)
     if json_:
         hands = {
             hand: {
@@ -81,15 +99,14 @@ def chart(
             }
             for index, hand in enumerate(rows.hands)
         }
-        print(json.dumps(_line_data(bundle, line) | {"raw": raw, "hands": hands}))
+        data = _line_data(bundle, line) | _frequency_data(play) | {"raw": raw, "hands": hands}
+        print(json.dumps({"source": source.data()} | data))
         return
     from pipelines.figures.chart_text import chart_lines
 
     console = plain_console()
     console.print(title, markup=False)
-    for text in chart_lines(
-        rows.actions, shares, reasons, reach=rows.reach, colours=console.color_system is not None
-    ):
+    for text in chart_lines(rows.actions, shares, reasons, **shown, colours=console.color_system is not None):
         console.print(text)
     for file in (png, svg, html):
         if file is not None:
@@ -97,25 +114,33 @@ def chart(
 
 
 def _chart_files(
-    title: str, actions: Any, shares: Any, reasons: Any, reach: Any, *, png: Any, svg: Any, html: Any
+    title: str,
+    actions: Any,
+    shares: Any,
+    reasons: Any,
+    shown: dict[str, Any],
+    *,
+    png: Any,
+    svg: Any,
+    html: Any,
 ) -> None:
     if png is not None or svg is not None:
         from pipelines.figures.charts import chart_figure
 
-        figure = chart_figure(title, actions, shares, reasons, reach=reach)
+        figure = chart_figure(title, actions, shares, reasons, **shown)
         for file, file_format in ((png, "png"), (svg, "svg")):
             if file is not None:
                 figure.savefig(file, format=file_format, dpi=150)
     if html is not None:
         from pipelines.figures.chart_text import chart_html
 
-        html.write_text(chart_html(title, actions, shares, reasons, reach=reach), encoding="utf-8")
+        html.write_text(chart_html(title, actions, shares, reasons, **shown), encoding="utf-8")
 
 
 def _line_data(bundle: BlueprintBundle, line: str) -> dict[str, Any]:
     decision = bundle.decision(line)
     return {
-        "line": decision.line,
+        "line": without_prefix(decision.line),
         "street": STREETS[decision.street],
         "player": HEADS_UP_SEATS[decision.player],
         "pot": decision.pot,
@@ -123,26 +148,34 @@ def _line_data(bundle: BlueprintBundle, line: str) -> dict[str, Any]:
     }
 
 
+def _frequency_data(play: LinePlay) -> dict[str, Any]:
+    """How often each action is taken when a line is played; None where it never is."""
+    played = bool(play.reach.sum() > 0)
+    return {"frequencies": dict(zip(play.actions, play.frequencies.tolist())) if played else None}
+
+
 def lines(
     bundle: Annotated[Path | None, typer.Argument(help="folder of the bundle")] = None,
     street: Annotated[Street | None, typer.Option(help="lines of this street only")] = None,
     prefix: Annotated[str, typer.Option(help="lines that begin with this only: b250c/")] = "",
     board: Board = "",
+    game: Game = None,
     store: Store = DEFAULT_STORE,
     json_: Json = False,
 ) -> None:
     """List lines: who acts, the actions with their frequencies, and how often the line is played.
 
     After the flop strategies depend on the board: give one to see the frequencies on its street. A line's
-    reach is the probability per deal that both players take their part of it.
+    reach is the probability per deal that both players take their part of it. A frequency is how often the action
+    is taken when the line is played as trained, with card removal; `chart` prints the same.
 
     \b
     Examples:
       poker-solver lines --street preflop
       poker-solver lines --prefix b250c/ --board QsJh2h
     """
-    opened = open_exported(bundle, store)
-    with user_input():
+    opened = open_exported(bundle, store, game)
+    with user_input(None if bundle else opened.path):
         cards = board_cards(board)
         reached = tuple(Street)[PUBLIC_CARDS.index(len(cards))]
         shown = street or (reached if len(cards) else None)
@@ -156,36 +189,39 @@ def lines(
             raise UserError(f"prefix {prefix!r}: no {shown.value + ' ' if shown else ''}line begins with it")
         data = {line: _line_data(opened, line) for line in chosen}
         from artifacts.blueprint.line_reach import line_plays
+        from pipelines.run.bundle_source import source_of
 
         known = [line for line, entry in data.items() if entry["street"] == reached]
         for play in line_plays(opened, known, cards):
-            total = float(play.reach.sum())
-            data[play.line] |= {
-                "reach": total,
-                "frequencies": dict(zip(play.actions, play.frequencies.tolist())) if total else None,
-            }
+            data[play.line] |= {"reach": float(play.reach.sum())} | _frequency_data(play)
+    source = source_of(opened)
+    if bundle is None:
+        say_newest(opened, game)
     if json_:
-        print(json.dumps({"board": board, "lines": list(data.values())}))
+        print(json.dumps({"source": source.data(), "board": board, "lines": list(data.values())}))
         return
     from rich.table import Table
 
     table = Table("line", "street", "player", "pot", "reach", "actions", box=None, pad_edge=False)
-    for line, entry in data.items():
+    for entry in data.values():
         frequencies = entry.get("frequencies")
         actions = [
             action if frequencies is None else f"{action} {frequencies[action]:.1%}"
             for action in entry["actions"]
         ]
         reach = f"{entry['reach']:.4%}" if "reach" in entry else ""
-        name = without_prefix(line) or "(start)"
+        name = entry["line"] or "(start)"
         table.add_row(name, entry["street"], entry["player"], str(entry["pot"]), reach, ", ".join(actions))
-    plain_console().print(table)
+    console = plain_console()
+    console.print(source.caption, markup=False)
+    console.print(table)
 
 
 def range_(
     words: BundleAndLine = None,
     player: Annotated[Seat | None, typer.Option(help="whose range; the one to act if left out")] = None,
     board: Board = "",
+    game: Game = None,
     store: Store = DEFAULT_STORE,
     json_: Json = False,
 ) -> None:
@@ -199,23 +235,27 @@ def range_(
     import numpy as np
 
     path, line = bundle_and_line(words)
-    bundle = open_exported(path, store)
-    with user_input():
+    bundle = open_exported(path, store, game)
+    with user_input(None if path else bundle.path):
         cards = board_cards(board)
         if player is None:
             player = tuple(Seat)[bundle.decision(line).player]
         weights = np.minimum(bundle.range(line, player.value, cards), 1.0)  # products may round above it
     from abstractions.cards import CLASS_NAMES, CLASS_OF_COMBO, NUM_CLASSES, format_combo, live_combos
     from abstractions.ranges import format_range, from_class_weights
+    from pipelines.run.bundle_source import source_of
 
     by_class = len(weights) == NUM_CLASSES
     combos = from_class_weights(weights) if by_class else weights
     text = format_range(combos.round(3)) or "nothing"
+    source, line = source_of(bundle), without_prefix(line)
+    if path is None:
+        say_newest(bundle, game)
     if json_:
         names = CLASS_NAMES if by_class else [format_combo(combo) for combo in range(len(combos))]
         held = {name: weight for name, weight in zip(names, weights.tolist()) if weight > 0}
         data = {"line": line, "player": player.value, "board": board, "range": text, "weights": held}
-        print(json.dumps(data))
+        print(json.dumps({"source": source.data()} | data))
         return
     from pipelines.figures.chart_text import range_lines
 
@@ -224,8 +264,9 @@ def range_(
     share = np.divide(held_of, live_of, out=np.zeros(NUM_CLASSES), where=live_of > 0)
     console = plain_console()
     console.print(
-        f"{player.value} at {without_prefix(line) or 'the start'}: {combos.sum() / live.sum():.2%} of hands"
+        f"{player.value} at {line or 'the start'}: {combos.sum() / live.sum():.2%} of hands", markup=False
     )
+    console.print(source.caption, markup=False)
     for row in range_lines(share, colours=console.color_system is not None):
         console.print(row)
     console.print(text, markup=False)

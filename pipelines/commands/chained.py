@@ -21,7 +21,6 @@ from pipelines.commands.preflop_play import Floats, PreflopPlay, Ranges
 from solver.betting.lines import FLOP, HEADS_UP_SEATS, PLAYERS, PUBLIC_CARDS, STREETS, action_order
 from solver.betting.public_tree import NodeKind
 from solver.betting.tree import spot_tree
-from solver.betting.tree_text import preflop_key
 from solver.postflop.holdem import read_board, read_range
 from solver.postflop.node_report import NodeReport
 from solver.postflop.solver import PostflopSolver, SolveResult
@@ -146,7 +145,7 @@ def chained_result(
     for seat in range(2):
         if not ranges[seat].any():
             who = "hero-range" if seat == settings.hero else "villain-range"
-            raise ValueError(f"{who}: no hand of it plays the line {preflop_key(tree, node)!r}")
+            raise ValueError(f"{who}: no hand of it plays the line {tree.line(node)!r}")
     pot = int(tree.pot[node])
     stack = min(play.game.stacks[seat] - int(tree.committed[node, seat]) for seat in range(2))
     _check_played(settings, pot, stack)
@@ -161,7 +160,7 @@ def chained_result(
         "lazy": settings.lazy,
         "preflop": {
             **play.source,
-            "line": preflop_key(tree, node),
+            "line": tree.line(node),
             "probability": deal_weight(*ranges) / deal_weight(*settings.ranges),
             "strategy": play.strategy_to(node, settings.ranges, clean=settings.clean),
         },

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipelines.commands.options import (
-    DEFAULT_STORE,
+    DEFAULT_STORE_TEXT,
     Board,
     Json,
     board_cards,
@@ -18,7 +18,6 @@ from pipelines.commands.options import (
 )
 from pipelines.run.errors import UserError
 from pipelines.run.progress import plain_console
-from solver.betting.lines import without_prefix
 
 if TYPE_CHECKING:
     from artifacts.blueprint.bundle import BlueprintBundle
@@ -40,18 +39,20 @@ def diff(
 
     \b
     Examples:
-      poker-solver diff artifacts/store/export-KEY artifacts/store/export-OTHER --top 10
+      poker-solver diff STORE/export-KEY STORE/export-OTHER --top 10
       poker-solver diff export-KEY export-OTHER --board QsJh2h --prefix b250c/
     """
-    bundles = [open_exported(path, DEFAULT_STORE) for path in (first, second)]
+    bundles = [open_exported(path) for path in (first, second)]
     _require_one_game(*bundles)
     from artifacts.blueprint.difference import bundle_difference
+    from pipelines.run.bundle_source import source_of
 
     with user_input():
         cards = board_cards(board)
         found = bundle_difference(*bundles, board=cards if len(cards) else None, prefix=prefix)
     hands = sorted((hand for line in found for hand in line.hands), key=lambda hand: -hand.weighted)[:top]
     total = sum(line.weighted for line in found)
+    sources = {name: source_of(bundle) for name, bundle in zip(("first", "second"), bundles)}
     if json_:
         by_line = [
             {
@@ -64,22 +65,25 @@ def diff(
             for line in found
         ]
         by_hand = [vars(hand) | {"weighted": hand.weighted} for hand in hands]
-        print(json.dumps({"board": board, "weighted": total, "lines": by_line, "hands": by_hand}))
+        data = {"board": board, "weighted": total, "lines": by_line, "hands": by_hand}
+        print(json.dumps({"source": {name: source.data() for name, source in sources.items()}} | data))
         return
     from rich.table import Table
 
     console = plain_console()
+    for name, source in sources.items():
+        console.print(f"{name}: {source.caption}", markup=False)
     console.print(f"{total:.4%} of the probability moves per deal, over {len(found)} lines")
     table = Table("line", "player", "reach", "distance", "weighted", box=None, pad_edge=False)
     for line in found[:top]:
-        name = without_prefix(line.line) or "(start)"
+        name = line.line or "(start)"
         table.add_row(name, line.player, f"{line.reach:.3%}", f"{line.distance:.2%}", f"{line.weighted:.4%}")
     console.print(table)
     table = Table(
         "line", "hand", "reach", "distance", "weighted", "first", "second", box=None, pad_edge=False
     )
     for hand in hands:
-        name = without_prefix(hand.line) or "(start)"
+        name = hand.line or "(start)"
         figures = f"{hand.reach:.3%}", f"{hand.distance:.2%}", f"{hand.weighted:.4%}"
         table.add_row(name, hand.hand, *figures, *_played(hand))
     console.print()
@@ -110,6 +114,9 @@ def compare(
     overrides: Annotated[
         list[str] | None, typer.Argument(help="store.root=DIR tracking.uri=URI, as for the pipeline")
     ] = None,
+    store: Annotated[
+        Path | None, typer.Option(help="store whose runs are compared", show_default=DEFAULT_STORE_TEXT)
+    ] = None,
     json_: Json = False,
 ) -> None:
     """The recorded runs by exploitability, as python -m pipelines.compare prints them.
@@ -117,12 +124,17 @@ def compare(
     \b
     Examples:
       poker-solver compare
-      poker-solver compare store.root=runs/store --json
+      poker-solver compare --store runs/store --json
     """
-    from pipelines.config.composition import compose_config
+    from pipelines.config.composition import compose_config, quoted_override
     from pipelines.run.recorded_runs import as_data, compared_runs, print_table
 
-    config = compose_config(overrides or [])
+    words = list(overrides or [])
+    if store is not None:
+        if any(word.startswith("store.root=") for word in words):
+            raise UserError("--store: store.root is given too; give one of the two")
+        words.append(quoted_override("store.root", str(store)))
+    config = compose_config(words)
     groups = compared_runs(config)
     if json_:
         print(json.dumps(as_data(groups)))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pipelines.config.default_store import CHECKOUT_STORE, FOLDER_STORE, default_store
 from pipelines.run.errors import UserError
 from solver.betting.lines import HEADS_UP_SEATS, is_line
 
@@ -21,12 +24,19 @@ if TYPE_CHECKING:
     from artifacts.blueprint.bundle import BlueprintBundle
 
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
+DEFAULT_STORE_TEXT = f"{CHECKOUT_STORE} in a checkout, {FOLDER_STORE} in any other folder"
 Store = Annotated[
-    Path,
-    typer.Option(help="store whose newest exported bundle is read where none is named", show_default=True),
+    Path | None,
+    typer.Option(
+        help="store whose newest exported bundle is read where none is named", show_default=DEFAULT_STORE_TEXT
+    ),
+]
+Game = Annotated[
+    str | None, typer.Option(help="read the newest bundle of this game: hu25; left out, the newest of all")
 ]
 Board = Annotated[str, typer.Option(help="public cards as dealt, once the line has seen a flop: QsJh2h")]
-DEFAULT_STORE = Path("artifacts/store")
+#: No store is named: `default_store` says which one it is.
+DEFAULT_STORE: Path | None = None
 
 
 class Seat(StrEnum):
@@ -71,19 +81,25 @@ def writable(path: Path | None) -> Path | None:
     return path
 
 
-def open_exported(bundle: Path | None, store: Path) -> BlueprintBundle:
-    """An exported bundle by its folder, or the one used last in a store; anything else is a user's mistake."""
+def open_exported(bundle: Path | None, store: Path | None = None, game: str | None = None) -> BlueprintBundle:
+    """An exported bundle by its folder, or the one used last in a store; anything else is a user's mistake.
+
+    Parameters
+    ----------
+    store
+        Looked through where no folder is named; the default store of the current folder if left out.
+    game
+        Name of the game that the bundle must be of.
+    """
     from artifacts.blueprint.bundle import BlueprintBundle
     from artifacts.bundle import open_bundle
-    from artifacts.bundle_store import BundleStore
     from artifacts.format.manifest import MANIFEST
 
+    if bundle is not None and game is not None:
+        raise UserError(f"--game: the game is that of the bundle {bundle}; give one of the two")
     if bundle is None:
-        newest = [manifest for manifest in BundleStore(store).bundles() if manifest.stage == "export"][-1:]
-        if not newest:
-            raise UserError(f"{store}: no exported bundle in this store; name one, or give --store ROOT")
-        bundle = BundleStore(store).path(newest[0].stage, newest[0].key)
-    elif not (bundle / MANIFEST).is_file():
+        return _newest_exported(Path(default_store()) if store is None else store, game)
+    if not (bundle / MANIFEST).is_file():
         raise UserError(
             f"{bundle}: no bundle, it has no {MANIFEST}; expected a folder such as STORE/export-KEY"
         )
@@ -91,6 +107,33 @@ def open_exported(bundle: Path | None, store: Path) -> BlueprintBundle:
     if not isinstance(opened, BlueprintBundle):
         raise UserError(f"{bundle}: a bundle of stage {opened.manifest.stage}; expected one of stage export")
     return opened
+
+
+def say_newest(bundle: BlueprintBundle, game: str | None) -> None:
+    """Name the bundle that was taken for being the newest. A mistake is one line, so call it after all checks."""
+    of_game = "" if game is None else f" of {game}"
+    print(f"the newest blueprint{of_game}: {os.path.relpath(bundle.path)}", file=sys.stderr)
+
+
+def _newest_exported(root: Path, game: str | None) -> BlueprintBundle:
+    """The exported bundle of a store that was used last, of a game where one is asked for."""
+    from artifacts.blueprint.bundle import open_blueprint
+    from artifacts.bundle_store import BundleStore
+    from pipelines.config.named_games import game_name, named_games
+
+    if game is not None and game not in named_games():
+        raise UserError(f"--game: {game!r} is not accepted: one of {', '.join(named_games())}")
+    store = BundleStore(root)
+    exported = [manifest for manifest in store.bundles() if manifest.stage == "export"]
+    if not exported:
+        raise UserError(f"{root}: no exported bundle in this store; name one, or give --store ROOT")
+    others = []
+    for manifest in reversed(exported):
+        bundle = open_blueprint(store.path(manifest.stage, manifest.key))
+        if game is None or game_name(bundle.game) == game:
+            return bundle
+        others.append(f"{game_name(bundle.game)} ({manifest.name})")
+    raise UserError(f"--game: no blueprint of {game} in {root}; it has {', '.join(others)}")
 
 
 def bundle_and_line(words: Sequence[str] | None) -> tuple[Path | None, str]:

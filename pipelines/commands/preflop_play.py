@@ -15,10 +15,26 @@ from artifacts.preflop_offpath import clean_off_path
 from solver.betting.game import GameConfig
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.betting.tree import game_tree
-from solver.betting.tree_text import preflop_key
+from solver.betting.tree_text import action_labels, preflop_key
 from solver.preflop.probabilities import Floats, LineTable, from_table, line_reach
+from solver.preflop.strategy import PreflopStrategy
 
 Ranges = tuple[Floats, Floats]
+
+
+def played_frequencies(strategy: PreflopStrategy, line: str) -> dict[str, float]:
+    """How often each action is taken when a line is played, with card removal; nan where it never is.
+
+    `PreflopStrategy.frequencies` leaves card removal out: it is the share of the range, as push-or-fold charts
+    are published. `artifacts.blueprint.line_reach` says the same of an exported blueprint.
+    """
+    tree = strategy.game.tree
+    node = tree.node_at(line)
+    seat = int(tree.player[node])
+    weights = strategy.reach(line, seat) * strategy.game.pairs(strategy.reach(line, 1 - seat))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = strategy.probabilities[tree.children_of(node)] @ weights / weights.sum()
+    return dict(zip(action_labels(tree, node), shares.tolist()))
 
 
 @dataclass(frozen=True, eq=False)

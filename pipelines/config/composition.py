@@ -10,16 +10,20 @@ from typing import Any
 from hydra import compose, initialize_config_module
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Quote, QuotedString
 from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from pipelines.config.default_store import default_store
 from pipelines.config.schema import Config, check
 from pipelines.run.errors import UserError
 
 CONFIG_MODULE = "conf"
 CONFIG_NAME = "config"
 _FLAGS_WITH_VALUE = ("--cfg", "-c", "--package", "-p", "--info", "-i", "--config-dir", "-cd")
+# Of `conf/store`: the place depends on the folder in which a command runs.
+OmegaConf.register_new_resolver("default_store", default_store, replace=True)
 
 
 def config_from(hydra_config: DictConfig) -> Config:
@@ -63,6 +67,26 @@ def split_flags(arguments: Sequence[str]) -> tuple[set[str], list[str]]:
         else:
             overrides.append(argument)
     return flags, overrides
+
+
+def printed_resolved(arguments: Sequence[str]) -> list[str]:
+    """A command line on which `--cfg job` prints values, such as the store in use, rather than where they are from.
+
+    >>> printed_resolved(["--cfg", "job", "seed=7"])
+    ['--cfg', 'job', 'seed=7', '--resolve']
+    """
+    words = list(arguments)
+    asked = {"--cfg=job"} & set(words) or ("job" in words and {"--cfg", "-c"} & set(words))
+    return [*words, "--resolve"] if asked and "--resolve" not in words else words
+
+
+def quoted_override(key: str, value: str) -> str:
+    """An override whose value is taken as it is, whatever characters it has.
+
+    >>> quoted_override("store.root", "my runs/[1]")
+    "store.root='my runs/[1]'"
+    """
+    return f"{key}={QuotedString(value, Quote.single).with_quotes()}"
 
 
 def check_sweep(overrides: Sequence[str]) -> int:

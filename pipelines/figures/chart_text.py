@@ -53,6 +53,8 @@ def chart_lines(
     reasons: Reasons | None = None,
     *,
     reach: Floats | None = None,
+    played: Floats | None = None,
+    caption: str = "",
     colours: bool = True,
 ) -> list[Text]:
     """A decision as lines of text: the grid, the frequencies, and why hands are off-path.
@@ -71,8 +73,9 @@ def chart_lines(
         else:
             top = int(np.argmax(row))
             cells.append(Text(f"{hand:3}{_letter(actions[top])}{100 * row[top]:.0f}".ljust(_WIDTH + 1)))
-    lines = [*_grid(cells), Text()]
-    for position, share in zip(order, frequencies(shares, reasons, reach)[order]):
+    lines = [*([Text(caption)] if caption else []), *_grid(cells), Text()]
+    share_of = frequencies(shares, reasons, reach) if played is None else played
+    for position, share in zip(order, share_of[order]):
         key = (
             Text("   ", f"on {tones[position]}")
             if colours
@@ -112,6 +115,8 @@ def chart_html(
     reasons: Reasons | None = None,
     *,
     reach: Floats | None = None,
+    played: Floats | None = None,
+    caption: str = "",
 ) -> str:
     """A decision as one page without other files; a hand's figures and reason are its tooltip."""
     order, tones = drawn_order(actions), action_colours(actions)
@@ -129,7 +134,7 @@ def chart_html(
         back = _gradient([float(row[i]) for i in order], [tones[i] for i in order])
         cells.append(f'<td style="background:{back}" title="{escape(f"{hand}: {tip}")}">{hand}</td>')
     rows = "\n".join(f"<tr>{''.join(cells[start : start + 13])}</tr>" for start in range(0, len(cells), 13))
-    share_of = frequencies(shares, reasons, reach)
+    share_of = frequencies(shares, reasons, reach) if played is None else played
     legend = "\n".join(
         f'<li><span style="background:{tones[i]}"></span>{escape(action_text(actions[i]))} {share_of[i]:.1%}</li>'
         for i in order
@@ -139,7 +144,13 @@ def chart_html(
         for reason in sorted({reason for reason in reasons or () if reason is not None})
     )
     return _PAGE.format(
-        title=escape(title), rows=rows, legend=legend, notes=notes, grey=OFF_PATH_COLOUR, faded=OFF_PATH_INK
+        title=escape(title),
+        caption=f'<p class="caption">{escape(caption)}</p>' if caption else "",
+        rows=rows,
+        legend=legend,
+        notes=notes,
+        grey=OFF_PATH_COLOUR,
+        faded=OFF_PATH_INK,
     )
 
 
@@ -165,11 +176,13 @@ table {{ border-collapse: collapse; }}
 td {{ width: 3.3rem; height: 3.3rem; border: 1px solid #fff; text-align: center; font-weight: 600; }}
 td.off {{ background: {grey}; color: {faded}; font-weight: 400; }}
 ul {{ list-style: none; padding: 0; }}
+p.caption {{ color: #6f6f6f; font-size: .85em; }}
 li span {{ display: inline-block; width: 1.2em; height: 1.2em; margin-right: .5em; vertical-align: -.2em; }}
 </style>
 </head>
 <body>
 <h1>{title}</h1>
+{caption}
 <table>
 {rows}
 </table>

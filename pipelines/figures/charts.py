@@ -111,6 +111,8 @@ def chart_figure(
     reasons: Reasons | None = None,
     *,
     reach: Floats | None = None,
+    played: Floats | None = None,
+    caption: str = "",
 ) -> Figure:
     """13 x 13 grid in which each cell is divided from the left by action.
 
@@ -123,7 +125,11 @@ def chart_figure(
     reasons
         Why a hand is off-path, None where it is in range; off-path cells are grey with an em dash.
     reach : float array [169]
-        Weights the frequencies of the legend.
+        Weights the frequencies of the legend where `played` is left out.
+    played : float array [action]
+        How often each action is taken when the line is played, for the legend.
+    caption
+        What the chart was made from, in small letters at the bottom.
     """
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
@@ -152,7 +158,7 @@ def chart_figure(
     axes.set(xlim=(0, 13), ylim=(12.5, -0.5))
     axes.set_title(title, fontsize=12)
     axes.set_axis_off()
-    share_of = frequencies(shares, reasons, reach)
+    share_of = frequencies(shares, reasons, reach) if played is None else played
     axes.legend(
         handles=[
             Patch(color=colours[i], label=f"{action_text(actions[i])} {share_of[i]:.1%}") for i in order
@@ -168,4 +174,6 @@ def chart_figure(
     if notes:
         words = f"{DASH} not in range: {', '.join(notes)}"
         figure.text(0.5, 0.02, words, ha="center", fontsize=8, color=OFF_PATH_INK)
+    if caption:
+        figure.text(0.5, 0.006, caption, ha="center", fontsize=7, color=OFF_PATH_INK)
     return figure

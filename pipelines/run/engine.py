@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
 from artifacts.format.arrow_file import Column
+from pipelines.run.bundle_source import bundle_caption
 from pipelines.run.cluster import Cluster
 from pipelines.run.code_version import code_version
 from pipelines.run.errors import UserError
@@ -276,7 +277,8 @@ class Runner:
             self._store.mark_used(name, ref.key)
             self._paid.append(self._costs.of_bundle(ref))
             folder = self._store.pictures(name, ref.key)
-            record.bundle(bundle, drawn(folder, bundle, figures) if figures else {})
+            pictures = drawn(folder, bundle, figures, bundle_caption(bundle)) if figures else {}
+            record.bundle(bundle, pictures)
         return ref
 
     def cost(self) -> dict[str, float]:

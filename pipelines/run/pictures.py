@@ -17,27 +17,30 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Figures = Callable[[Bundle], "Mapping[str, Figure]"]
+CAPTION_COLOUR = "#6f6f6f"
 #: File that names the version of the code that drew a folder of pictures; keys do not depend on it.
 _VERSION = "code_version"
 
 
-def png(figure: Figure) -> bytes:
-    """A figure as a PNG file."""
+def png(figure: Figure, caption: str = "") -> bytes:
+    """A figure as a PNG file, with a line below it that says what it shows."""
+    if caption:
+        figure.text(0.5, -0.01, caption, ha="center", va="top", fontsize=7, color=CAPTION_COLOUR)
     picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=100, bbox_inches="tight")
     return picture.getvalue()
 
 
-def drawn(folder: Path, bundle: Bundle, figures: Figures) -> dict[str, bytes]:
-    """PNG files by name, from `folder` if this code drew them, else drawn and put there.
+def drawn(folder: Path, bundle: Bundle, figures: Figures, caption: str = "") -> dict[str, bytes]:
+    """PNG files by name, from `folder` if this code drew them with this caption, else drawn and put there.
 
     The folder appears whole or not at all; one that cannot be written only costs the next run the drawing.
     """
-    version = code_version(figures)
+    version = " ".join(filter(None, (code_version(figures), caption)))
     kept = _kept(folder, version)
     if kept is not None:
         return kept
-    pictures = {name: png(figure) for name, figure in figures(bundle).items()}
+    pictures = {name: png(figure, caption) for name, figure in figures(bundle).items()}
     temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
     try:
         temporary.mkdir(parents=True)

@@ -6,6 +6,7 @@ different things.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -16,6 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from pipelines.config.named_games import big_blinds
 from pipelines.config.schema import Config, Tracking
 from pipelines.run.errors import UserError
 from pipelines.run.progress import size
@@ -37,7 +39,10 @@ _OLD_NAMES = {
 
 @dataclass(frozen=True)
 class RunRow:
-    """One pipeline run as recorded. Exploitability in mbb/hand; None where nothing was measured."""
+    """One pipeline run as recorded. Exploitability in mbb/hand; None where nothing was measured.
+
+    `bundle` is the folder name of the exported bundle, empty where the run did not get there; `stacks` in chips.
+    """
 
     run_id: str
     name: str
@@ -52,6 +57,8 @@ class RunRow:
     peak_memory_bytes: float | None
     bucket_sd: tuple[float | None, ...]
     settings: dict[str, str]
+    bundle: str = ""
+    stacks: tuple[int, ...] = ()
 
 
 def recorded_runs(tracking: Tracking) -> list[RunRow]:
@@ -103,7 +110,14 @@ def _row(run: Any) -> RunRow:
         peak_memory_bytes=_figure(metrics, "peak_memory_bytes"),
         bucket_sd=tuple(_figure(metrics, f"spread_{street}") for street in SPREAD),
         settings=dict(run.data.params),
+        bundle=f"export-{tags['key.export']}" if "key.export" in tags else "",
+        stacks=_stacks(run.data.params.get("game.stacks", "")),
     )
+
+
+def _stacks(text: str) -> tuple[int, ...]:
+    """Stacks as a run's parameter writes them, ``[2500, 2500]``; none where it cannot be read."""
+    return tuple(map(int, text[1:-1].split(", "))) if re.fullmatch(r"\[\d+(, \d+)*\]", text) else ()
 
 
 def ranked(rows: Sequence[RunRow]) -> dict[tuple[str, str], list[RunRow]]:
@@ -128,8 +142,8 @@ def usual_settings(rows: Sequence[RunRow]) -> dict[str, str]:
 def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -> None:
     """One table per game and tier."""
     for (game, tier), rows in groups.items():
-        table = Table(title=f"game {game}, evaluation tier {tier}", title_justify="left")
-        for column in ("run", "preset", "started", "status"):
+        table = Table(title=_title(game, tier, rows), title_justify="left")
+        for column in ("run", "preset", "started", "status", "bundle"):
             table.add_column(column)
         columns = ("raw mbb/hand", "cleaned", "core-hours", "peak memory", "bucket sd " + "/".join(SPREAD))
         for column in columns:
@@ -141,6 +155,7 @@ def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -
                 row.preset,
                 row.started,
                 row.status.lower(),
+                row.bundle[:13] or "-",
                 _number(row.exploitability_raw),
                 _number(row.exploitability_cleaned),
                 _number(row.core_hours, 4),
@@ -158,6 +173,11 @@ def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -
             console.print(f"the others with {_settings(usual)}", soft_wrap=True)
     if len(groups) > 1:
         console.print(f"{len(groups)} groups: runs of different games or tiers are not ranked together")
+
+
+def _title(game: str, tier: str, rows: Sequence[RunRow]) -> str:
+    stacks = next((row.stacks for row in rows if row.stacks), ())
+    return f"game {game}, {big_blinds(stacks) + ', ' if stacks else ''}evaluation tier {tier}"
 
 
 def _settings(settings: dict[str, str]) -> str:
@@ -186,7 +206,7 @@ def plot(groups: dict[tuple[str, str], list[RunRow]], path: Path) -> bool:
             axes.scatter(hours, exploitability)
             axes.annotate(f"{row.preset} {row.run_id[:6]}", (hours, exploitability), fontsize=8)
         axes.set(xscale="log", yscale="log", xlabel="core-hours", ylabel="exploitability (mbb/hand)")
-        axes.set_title(f"{game}, tier {tier}")
+        axes.set_title(_title(game, tier, [row for _, _, row in points]), fontsize=10)
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     return True

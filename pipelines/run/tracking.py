@@ -83,6 +83,11 @@ class Tracker:
         self._thread = threading.Thread(target=self._send_all, name="tracker", daemon=True)
         self._thread.start()
 
+    @property
+    def run_id(self) -> str | None:
+        """The id that MLflow gave the parent run; None until the run has been sent."""
+        return self._run_ids.get(self._parent or "")
+
     # What the pipeline calls.
 
     def start(self, name: str, tags: Mapping[str, str], params: Mapping[str, Any]) -> None:

@@ -34,6 +34,12 @@ def tree_lines(tree: PublicTree) -> Iterator[str]:
             yield f"{paths[node]}: {actions}"
 
 
+def tree_decisions(tree: PublicTree) -> Iterator[tuple[str, list[str]]]:
+    """The line of every decision, without prefix, and the tokens of its actions."""
+    for node in np.flatnonzero(tree.kind == NodeKind.DECISION).tolist():
+        yield tree.line(node), [tree.token(int(child)) for child in tree.children_of(node)]
+
+
 def format_tree(tree: PublicTree) -> str:
     """The whole printed tree, one decision a line.
 

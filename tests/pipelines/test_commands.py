@@ -21,6 +21,7 @@ def test_a_plan_writes_nothing(run: Run, tmp_path: Path) -> None:
     plan = run("pipelines.blueprint", "+preset=standard", "plan=true", cwd=tmp_path)
     assert plan.returncode == 0
     assert "to run" in plan.stdout
+    assert "store: blueprint-store (the default in this folder; store.root=DIR sets another)" in plan.stdout
     assert list(tmp_path.iterdir()) == []
 
 
@@ -56,6 +57,8 @@ def test_help_and_cfg_explain_themselves(run: Run, tmp_path: Path) -> None:
     config = run("pipelines.blueprint", "--cfg", "job", "+preset=fast", "game=hu25", cwd=tmp_path)
     assert config.returncode == 0
     assert "stacks:\n  - 2500" in config.stdout
+    assert "store:\n  root: blueprint-store\n" in config.stdout
+    assert "uri: sqlite:///blueprint-store/mlflow.db" in config.stdout
     assert list(tmp_path.iterdir()) == []
 
 
@@ -65,7 +68,7 @@ def test_a_sweep_runs_every_job(run: Run, tmp_path: Path) -> None:
     done = run("pipelines.blueprint", "-m", *sweep, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert sum(line.startswith("bundle: ") for line in done.stdout.splitlines()) == 2
-    assert {path.name for path in tmp_path.iterdir()} == {"artifacts"}
+    assert {path.name for path in tmp_path.iterdir()} == {"blueprint-store"}
 
 
 @pytest.mark.whole
@@ -75,7 +78,7 @@ def test_an_interrupt_says_how_to_resume_and_exits_130(tmp_path: Path, number: s
     process = subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    while not (tmp_path / "artifacts/store/.locks").exists():
+    while not (tmp_path / "blueprint-store/.locks").exists():
         time.sleep(0.05)
     time.sleep(0.5)
     process.send_signal(number)

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+#: Where a run in a folder that is no checkout keeps its results.
+STORE = "blueprint-store"
 COMMAND = ("pipelines.blueprint", "+preset=smoke")
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -69,13 +71,31 @@ def calm(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Calm:
     done = run(*COMMAND, cwd=folder)
     assert done.returncode == 0, done.stderr
     seconds = time.monotonic() - started
-    return Calm(folder, done.stdout.splitlines(), seconds, hashes(folder / "artifacts/store"))
+    return Calm(folder, done.stdout.splitlines(), seconds, hashes(folder / STORE))
 
 
 def test_the_last_line_names_the_exported_bundle(calm: Calm) -> None:
-    assert calm.printed[-1].startswith("bundle: artifacts/store/export-")
+    assert calm.printed[-1].startswith(f"bundle: {STORE}/export-")
     assert (calm.folder / calm.printed[-1].removeprefix("bundle: ") / "manifest.json").is_file()
-    assert {path.name for path in calm.folder.iterdir()} == {"artifacts"}
+    assert {path.name for path in calm.folder.iterdir()} == {STORE}
+
+
+def test_the_packages_can_be_imported_where_a_run_was_made(calm: Calm) -> None:
+    path = calm.printed[-1].removeprefix("bundle: ")
+    script = f"from artifacts import open_blueprint; print(open_blueprint({path!r}).lines('preflop')[0])"
+    done = subprocess.run([sys.executable, "-c", script], cwd=calm.folder, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("||p|\n", "")
+
+
+def test_a_chart_names_the_run_that_made_the_bundle(run: Run, calm: Calm) -> None:
+    chart = run("pipelines.poker_solver", "chart", "--json", cwd=calm.folder)
+    source = json.loads(chart.stdout)["source"]
+    assert (source["game"], source["preset"], source["tier"]) == ("hu100", "smoke", "small")
+    compared = run("pipelines.poker_solver", "compare", "--store", STORE, "--json", cwd=calm.folder)
+    (group,) = json.loads(compared.stdout)
+    assert source["run"] in [row["run_id"] for row in group["runs"]]
+    assert {row["bundle"] for row in group["runs"]} == {f"export-{source['key']}"}
+    assert {tuple(row["stacks"]) for row in group["runs"]} == {(10_000, 10_000)}
 
 
 def test_the_second_time_recomputes_nothing(run: Run, calm: Calm) -> None:
@@ -83,7 +103,7 @@ def test_the_second_time_recomputes_nothing(run: Run, calm: Calm) -> None:
     assert second.returncode == 0
     assert "everything was cached; nothing computed" in second.stdout
     assert second.stdout.splitlines()[-1] == calm.printed[-1]
-    assert hashes(calm.folder / "artifacts/store") == calm.files
+    assert hashes(calm.folder / STORE) == calm.files
 
     compare = run("pipelines.compare", "out=runs.json", cwd=calm.folder)
     assert compare.returncode == 0, compare.stderr
@@ -109,11 +129,11 @@ def recorded_metrics(folder: Path, run_id: str) -> dict[str, list[tuple[int, flo
 
 
 def test_the_store_is_listed_and_a_truncated_file_is_found(run: Run, calm: Calm, tmp_path: Path) -> None:
-    shutil.copytree(calm.folder / "artifacts", tmp_path / "artifacts")
+    shutil.copytree(calm.folder / STORE, tmp_path / STORE)
     listing = run("pipelines.store", "list", cwd=tmp_path)
     assert all(name.split("/")[0] in listing.stdout for name in calm.files)
     assert run("pipelines.store", "verify", cwd=tmp_path).returncode == 0
-    file = tmp_path / "artifacts/store" / next(name for name in calm.files if name.endswith(".arrow"))
+    file = tmp_path / STORE / next(name for name in calm.files if name.endswith(".arrow"))
     file.write_bytes(file.read_bytes()[:-1])
     verify = run("pipelines.store", "verify", cwd=tmp_path)
     assert verify.returncode == 1
@@ -138,10 +158,10 @@ def test_ten_kills_at_random_moments_change_no_byte(run: Run, calm: Calm, tmp_pa
             process.wait()
         else:  # it got to the end: the next kills need work to interrupt
             for stage in ("bucket_equity", "lcfr", "dcfr", "evaluate", "export"):
-                for folder in (tmp_path / "artifacts/store").glob(f"{stage}-*"):
+                for folder in (tmp_path / STORE).glob(f"{stage}-*"):
                     shutil.rmtree(folder)
     assert killed >= 3
     done = run(*COMMAND, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert hashes(tmp_path / "artifacts/store") == calm.files
+    assert hashes(tmp_path / STORE) == calm.files
     assert run("pipelines.store", "verify", cwd=tmp_path).returncode == 0

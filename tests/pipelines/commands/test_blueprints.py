@@ -7,19 +7,26 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib import rc_context
+from omegaconf import OmegaConf
 from typer.testing import CliRunner
 
-from abstractions.cards import CLASS_NAMES, CLASS_OF_COMBO
+from abstractions.cards import CLASS_NAMES, CLASS_OF_COMBO, COMBO_CARDS
 from abstractions.ranges import class_weights, parse_range
 from artifacts import BlueprintBundle, open_blueprint
 from artifacts.bundle_store import BundleStore
+from pipelines.config.named_games import named_games
 from pipelines.figures.charts import DASH
 from pipelines.poker_solver import app
+from pipelines.run.bundle_source import RunNote, note_run, source_of
 from pipelines.run.errors import UserError
+from solver.betting.lines import without_prefix
 
 FLOP = "QsJh2h"
 #: The small blind faces a raise all-in here; it always folds 72o and always raises AA first in.
@@ -82,21 +89,124 @@ def test_a_chart_is_written_as_picture_and_page(exported: Path, tmp_path: Path) 
 
 def test_without_a_path_the_newest_exported_bundle_of_the_store_is_read(exported: Path) -> None:
     assert run("chart", LINE, "--store", exported.parent) == run("chart", exported, LINE)
-    assert json.loads(run("lines", "--store", exported.parent, "--json"))["lines"][0]["line"] == "||p|"
+    assert json.loads(run("lines", "--store", exported.parent, "--json"))["lines"][0]["line"] == ""
+
+
+def of_game(exported: Path, root: Path, game: str, key: str) -> Path:
+    """A copy of a bundle whose configuration names another game."""
+    bundle = open_blueprint(exported)
+    record: Any = OmegaConf.to_container(OmegaConf.create(bundle.text("config.yaml")))
+    record["game"] = json.loads(json.dumps(asdict(named_games()[game])))
+    copy = BundleStore(root).commit(
+        {name: bundle[name].columns() for name in ("lines", "preflop")},
+        texts={"config.yaml": OmegaConf.to_yaml(OmegaConf.create(record))},
+        stage="export",
+        key=key,
+        code="",
+        config=bundle.config,
+        inputs={},
+        metrics={"exploitability_raw": 556.36},
+    )
+    return copy.path
+
+
+def test_the_newest_bundle_is_that_of_the_game_asked_for(exported: Path, tmp_path: Path) -> None:
+    for order, (game, key) in enumerate((("hu25", "old"), ("hu25", "young"), ("hu100", "last"))):
+        os.utime(of_game(exported, tmp_path, game, key), (order, order))
+    for words, key in (([], "last"), (["--game", "hu25"], "young"), (["--game", "hu100"], "last")):
+        for command in ("chart", "lines", "range"):
+            done = CliRunner().invoke(app, [command, *words, "--json", "--store", str(tmp_path)])
+            assert json.loads(done.stdout)["source"]["key"] == key
+            # The full path, so that it can be named from now on.
+            assert done.stderr.startswith("the newest blueprint")
+            assert done.stderr.endswith(f"/export-{key}\n")
+
+
+CAPTION = "custom game, 10 bb · export-global · exploitability "
+
+
+@pytest.mark.parametrize(
+    "words", [["chart", LINE], ["lines", "--street", "preflop"], ["range", "b250"], ["diff", "{bundle}"]]
+)
+def test_every_output_says_what_it_shows(exported: Path, bundle: BlueprintBundle, words: list[str]) -> None:
+    command, *rest = [word.replace("{bundle}", str(exported)) for word in words]
+    text = run(command, exported, *rest)
+    assert sum(CAPTION in line for line in text.splitlines()) == (2 if command == "diff" else 1)
+    source = json.loads(run(command, exported, *rest, "--json"))["source"]
+    for found in source.values() if command == "diff" else [source]:
+        assert found == {
+            "bundle": str(exported),
+            "key": "global",
+            "game": "custom game",
+            "stacks": [1000, 1000],
+            "stacks_bb": [10.0, 10.0],
+            "exploitability_mbb": bundle.metrics["exploitability_raw"],
+            "tier": "small",
+            "preset": None,
+            "run": None,
+        }
+
+
+def test_pictures_and_pages_of_a_chart_have_the_caption(exported: Path, tmp_path: Path) -> None:
+    with rc_context({"svg.fonttype": "none"}):  # letters stay letters, so that they can be looked for
+        run("chart", exported, "--svg", tmp_path / "chart.svg", "--html", tmp_path / "chart.html")
+    assert f'<p class="caption">{CAPTION}' in (tmp_path / "chart.html").read_text(encoding="utf-8")
+    assert CAPTION in (tmp_path / "chart.svg").read_text(encoding="utf-8")
+
+
+def test_the_run_that_made_a_bundle_is_named(exported: Path, tmp_path: Path) -> None:
+    bundle = open_blueprint(of_game(exported, tmp_path, "hu25", "1a2b3c4d5e"))
+    note_run(BundleStore(tmp_path), bundle.manifest.name, RunNote("fast", "0123456789abcdef"))
+    expected = "hu25, 25 bb · export-1a2b3c · preset fast, run 01234567 · exploitability 556 mbb/hand"
+    assert source_of(bundle).caption == expected
+    assert expected in run("lines", bundle.path, "--prefix", "b250")
+    data = json.loads(run("chart", bundle.path, "--json"))["source"]
+    assert (data["preset"], data["run"]) == ("fast", "0123456789abcdef")
+
+
+def test_a_chart_and_the_list_of_lines_have_the_same_frequencies(exported: Path) -> None:
+    listed = json.loads(run("lines", exported, "--street", "preflop", "--json"))["lines"]
+    for entry in listed:
+        for flags in ([], ["--raw"]):
+            chart = json.loads(run("chart", exported, entry["line"], "--json", *flags))
+            assert chart["frequencies"] == entry["frequencies"]
+    facing = next(entry for entry in listed if entry["line"] == LINE)
+    assert f"c = call {facing['frequencies']['call']:.1%}" in run("chart", exported, LINE)
+    # With card removal: the cards of a hand are not in the range that it meets.
+    bundle = open_blueprint(exported)
+    own, other = (bundle.range(LINE, seat)[CLASS_OF_COMBO] for seat in ("sb", "bb"))
+    disjoint = ~(COMBO_CARDS[:, None, :, None] == COMBO_CARDS[None, :, None, :]).any(axis=(2, 3))
+    calls = bundle.preflop(LINE).raw_probability[CLASS_OF_COMBO, 1]
+    expected = (own * calls) @ disjoint @ other / (own @ disjoint @ other)
+    assert facing["frequencies"]["call"] == pytest.approx(expected)
+    assert facing["frequencies"]["call"] != pytest.approx(own @ calls / own.sum(), rel=1e-4)
+
+
+def test_lines_are_printed_without_prefix_and_read_with_it(exported: Path, tmp_path: Path) -> None:
+    other = altered(exported, tmp_path, "AA")
+    for words in (
+        ["chart", exported, f"||p|{LINE}"],
+        ["lines", exported, "--prefix", "||p|b250"],
+        ["range", exported, "||p|b250"],
+        ["diff", exported, other, "--prefix", "||p|"],
+    ):
+        for flags in ([], ["--json"]):
+            assert "||p|" not in run(*words, *flags)
+    assert json.loads(run("range", exported, "||p|b250", "--json"))["line"] == "b250"
 
 
 def test_lines_say_who_acts_and_how_often(exported: Path, bundle: BlueprintBundle) -> None:
     data = json.loads(run("lines", exported, "--street", "preflop", "--json"))["lines"]
     by_line = {entry["line"]: entry for entry in data}
-    assert list(by_line) == bundle.lines("preflop")
-    first = by_line["||p|"]
+    assert list(by_line) == [without_prefix(line) for line in bundle.lines("preflop")]
+    first = by_line[""]
     assert (first["player"], first["reach"]) == ("sb", pytest.approx(1))
     assert sum(first["frequencies"].values()) == pytest.approx(1)
-    limped = by_line["||p|c"]
+    limped = by_line["c"]
     assert limped["reach"] == pytest.approx(first["frequencies"]["call"])
     # Of the deals that see the big blind act, those that go on are the next line's.
     reached = limped["reach"] * limped["frequencies"]["open_250"]
-    assert by_line["||p|cb250"]["reach"] == pytest.approx(reached)
+    assert by_line["cb250"]["reach"] == pytest.approx(reached)
     assert "b250A" in run("lines", exported, "--prefix", "b250")
 
 
@@ -153,13 +263,13 @@ def test_a_difference_is_where_one_hand_was_changed(exported: Path, tmp_path: Pa
     other = altered(exported, tmp_path, "AA")
     data = json.loads(run("diff", exported, other, "--json"))
     top = data["hands"][0]
-    assert (top["line"], top["hand"]) == ("||p|", "AA")
+    assert (top["line"], top["hand"]) == ("", "AA")
     assert top["distance"] == pytest.approx(1)
     assert top["reach"] == pytest.approx(6 / 1326)
     assert top["first"]["open_250"] == top["second"]["call"] == 1
     assert len(data["hands"]) == 1
     assert data["weighted"] == pytest.approx(6 / 1326)
-    assert data["lines"][0]["line"] == "||p|"
+    assert data["lines"][0]["line"] == ""
     text = run("diff", exported, other, "--top", 1)
     assert "open_250 100.0%" in text
     assert json.loads(run("diff", exported, exported, "--json"))["weighted"] == 0
@@ -196,6 +306,15 @@ def test_a_chained_solve_takes_its_preflop_from_a_bundle(exported: Path) -> None
         (["chart", "{bundle}", "b250", "c"], "one word too many"),
         (["chart", "{bundle}", "--png", "none/chart.png"], "its folder does not exist"),
         (["chart", "--store", "nowhere"], "no exported bundle in this store"),
+        (["chart", "--game", "hu7"], "--game: 'hu7' is not accepted: one of hu100, hu200, hu25"),
+        (["chart", "{bundle}", "--game", "hu25"], "--game: the game is that of the bundle"),
+        (
+            ["range", "--game", "hu25", "--store", "{store}"],
+            "no blueprint of hu25 in {store}; it has custom game",
+        ),
+        (["chart", "b999", "--store", "{store}"], "{bundle}: line 'b999': 'b999' is not possible"),
+        (["compare", "--store", "a", "store.root=b"], "--store: store.root is given too"),
+        (["compare", "--store", "no [w]here"], "sqlite:///no [w]here/mlflow.db does not exist"),
         (["lines", "{bundle}", "--prefix", "b7"], "prefix 'b7': no line begins with it"),
         (["lines", "{bundle}", "--board", "QsQs2h"], "appears twice"),
         (["range", "{bundle}", "b250c/"], "needs 3"),
@@ -209,6 +328,7 @@ def test_a_mistake_is_one_line(exported: Path, words: list[str], message: str) -
     names = {"{bundle}": str(exported), "{store}": str(exported.parent)}
     for name, value in names.items():
         words = [word.replace(name, value) for word in words]
+        message = message.replace(name, value)
     with pytest.raises(UserError) as error:
         run(*words)
     assert message in str(error.value)

@@ -155,7 +155,7 @@ def test_without_a_line_the_ranges_take_the_one_they_play_most(
     hand = max(limps, key=lambda name: limps[name])
     limpers[CLASS_NAMES.index(hand) == CLASS_OF_COMBO] = 1.0
     chosen = replace(settings, ranges=(limpers, settings.ranges[1]), line=None, board=BOARD[:3], played=())
-    assert chained_result(play, replace(chosen, target=20.0))["preflop"]["line"].startswith("||p|c")
+    assert chained_result(play, replace(chosen, target=20.0))["preflop"]["line"].startswith("c")
 
 
 ARGUMENTS = ["--hero-range", "AA", "--villain-range", "QQ", "--board", "Ad8h9d"]

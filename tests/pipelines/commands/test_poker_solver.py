@@ -46,6 +46,7 @@ def test_push_or_fold_at_ten_big_blinds_is_the_published_one(tmp_path: Path) -> 
     result = json.loads(done.stdout)
     assert result["values_bb"][0] == pytest.approx(-0.04537, abs=1e-4)
     assert result["strategy"]["||p|"]["AA"]["all_in"] > 0.999
+    assert result["source"]["stacks_bb"] == [10, 10]
 
 
 def test_a_spot_is_solved_to_its_target(spot_file: Path) -> None:
@@ -82,7 +83,10 @@ def test_the_tree_of_a_spot_and_of_a_game(spot_file: Path) -> None:
     spot = poker_solver("tree", "--spot", "spot.json", cwd=spot_file.parent).stdout
     assert spot.splitlines()[0] == ": X B100 A300"
     game = poker_solver("tree", "game=hu25", "--last-street", "0", "--json", cwd=spot_file.parent)
-    assert json.loads(game.stdout)["lines"][0] == ": F C B200"
+    data = json.loads(game.stdout)
+    assert data["lines"][0] == ": F C B200"
+    assert data["decisions"]["b200"] == ["f", "c", "r600", "A"]
+    assert data["source"] == {"game": "hu25", "stacks": [2500, 2500], "stacks_bb": [25, 25]}
 
 
 @pytest.mark.parametrize(

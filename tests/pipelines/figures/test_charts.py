@@ -7,7 +7,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from abstractions.cards import CLASS_NAMES
-from pipelines.figures.chart_text import chart_lines, range_lines
+from pipelines.figures.chart_text import chart_html, chart_lines, range_lines
 from pipelines.figures.charts import DASH, OFF_PATH_COLOUR, action_colours, chart_figure, frequencies
 
 ACTIONS = ["fold", "call", "raise_600", "raise_900", "all_in"]
@@ -59,6 +59,21 @@ def test_the_picture_divides_cells_from_the_largest_raise_and_dashes_off_path_ha
     ]
     grey = [bar for bar in axes.patches if to_hex(bar.get_facecolor()) == OFF_PATH_COLOUR]
     assert [(bar.get_x(), bar.get_y()) for bar in grey] == [(7.0, 11.5)]
+
+
+def test_the_legend_takes_the_frequencies_of_the_line_and_the_caption_is_below():
+    played = np.array([0.25, 0.75])
+    figure = chart_figure("t", ["fold", "call"], shares([0.5, 0.5]), played=played, caption="hu25, 25 bb")
+    legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert legend == ["call 75.0%", "fold 25.0%"]
+    assert [text.get_text() for text in figure.texts] == ["hu25, 25 bb"]
+    lines = chart_lines(["fold", "call"], shares([0.5, 0.5]), played=played, caption="hu25, 25 bb")
+    assert lines[0].plain == "hu25, 25 bb"
+    assert lines[-2].plain.endswith("call 75.0%")
+    page = chart_html("t", ["fold", "call"], shares([0.5, 0.5]), played=played, caption="<25 bb>")
+    assert '<p class="caption">&lt;25 bb&gt;</p>' in page
+    assert "call 75.0%" in page
+    assert 'class="caption"' not in chart_html("t", ["fold", "call"], shares([0.5, 0.5]))
 
 
 def test_a_cell_in_a_terminal_is_divided_as_in_the_picture():

@@ -47,6 +47,21 @@ def test_when_the_drawing_code_changes_a_bundle_is_drawn_again(tmp_path: Path) -
     assert sorted(path.name for path in folder.glob("*.png")) == ["loss.png"]
 
 
+def test_a_picture_has_a_caption_and_is_drawn_again_when_it_changes(tmp_path: Path) -> None:
+    figures = []
+
+    def draw(bundle: Any) -> dict[str, Figure]:
+        figures.append(Figure())
+        return {"chart": figures[-1]}
+
+    for caption in ("flops-1", "flops-1", "hu25, 25 bb · flops-1"):
+        drawn(tmp_path / "flops-1", object(), draw, caption)  # type: ignore[arg-type]
+    assert [[text.get_text() for text in figure.texts] for figure in figures] == [
+        ["flops-1"],
+        ["hu25, 25 bb · flops-1"],
+    ]
+
+
 def test_a_store_that_cannot_be_written_still_gives_pictures(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     pictures = drawn(tmp_path / "file" / "flops-1", object(), lambda _: {"chart": Figure()})  # type: ignore[arg-type]

@@ -116,7 +116,8 @@ def bundle_of(folder: Path, stage: str) -> Bundle:
 
 def record_a_run(tracker: Tracker, bundle: Bundle) -> None:
     tags = {"preset": "smoke", "game.id": "hu100-1", "tier": "small"}
-    tracker.start("smoke-hu100", tags, {"seed": 1, "long": "x" * 10_000})
+    tracker.start("smoke-hu100", tags, {"seed": 1, "long": "x" * 10_000, "game.stacks": [2500, 2500]})
+    tracker.tags({"key.export": "7"})
     with tracker.stage("flops", "k", {"a": {"b": 1}}, {"x": "y"}) as stage:
         stage.step({"exploitability": 90.0}, 10, 900.0)
         stage.step({"exploitability": 40.0}, 20, 1800.0)
@@ -162,6 +163,8 @@ def test_a_run_is_a_parent_with_a_child_per_stage(database: str, tmp_path: Path)
     files = {path.name for path in (tmp_path / "files").rglob("*") if path.is_file()}
     assert files == {"config.yaml", "manifest.json", "plot.png"}
     (row,) = recorded_runs(config)
+    assert (row.bundle, row.stacks) == ("export-7", (2500, 2500))
+    assert tracker.run_id == row.run_id == parent.info.run_id
     assert (row.preset, row.game, row.tier, row.exploitability_raw, row.core_hours) == (
         "smoke",
         "hu100-1",

@@ -1,0 +1,144 @@
+"""What a chart, a table or a JSON object was made from: game, stacks, bundle, run and exploitability.
+
+A bundle holds nothing that varies between runs, so the run that used it last is noted beside it in the store.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from artifacts.blueprint.bundle import BlueprintBundle
+from artifacts.bundle import Bundle
+from artifacts.bundle_store import BundleStore
+from pipelines.config.named_games import game_data, game_title
+from solver.betting.game import GameConfig
+
+_RUNS = ".runs"
+_SHORT_KEY = 6
+_BETWEEN = " · "
+
+
+@dataclass(frozen=True)
+class RunNote:
+    """The run that made a bundle, or that used it last: its preset, and its id in MLflow where that is known."""
+
+    preset: str
+    run: str | None = None
+
+    @property
+    def text(self) -> str:
+        """For a caption."""
+        return f"preset {self.preset}" + (f", run {self.run[:8]}" if self.run else "")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the figures of an output come from.
+
+    Attributes
+    ----------
+    bundle, stage, key
+        Folder of the bundle, its stage and its content address.
+    exploitability, tier
+        Of the strategy as trained in mbb/hand, and the boards it was measured on; None where nobody measured.
+    run
+        None where the store does not know it: the bundle was unpacked, or an earlier version made it.
+    """
+
+    bundle: Path
+    stage: str
+    key: str
+    game: GameConfig
+    exploitability: float | None = None
+    tier: str | None = None
+    run: RunNote | None = None
+
+    @property
+    def caption(self) -> str:
+        """One line for people: ``hu25, 25 bb · export-1a2b3c · preset fast · exploitability 556 mbb/hand``."""
+        parts = [game_title(self.game), _short_name(self.stage, self.key)]
+        if self.run is not None:
+            parts.append(self.run.text)
+        if self.exploitability is not None:
+            parts.append(f"exploitability {mbb_text(self.exploitability)} mbb/hand")
+        return _BETWEEN.join(parts)
+
+    def data(self) -> dict[str, Any]:
+        """The object `source` of a command's JSON."""
+        return {
+            "bundle": str(self.bundle),
+            "key": self.key,
+            **game_data(self.game),
+            "exploitability_mbb": self.exploitability,
+            "tier": self.tier,
+            "preset": None if self.run is None else self.run.preset,
+            "run": None if self.run is None else self.run.run,
+        }
+
+
+def mbb_text(value: float) -> str:
+    """Exploitability with three digits that count.
+
+    >>> mbb_text(2221.2), mbb_text(0.04567)
+    ('2,221', '0.0457')
+    """
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def source_of(bundle: BlueprintBundle) -> Source:
+    """What an exported blueprint is, and which run it is from."""
+    return replace(_without_run(bundle), run=_read_note(bundle))
+
+
+def _without_run(bundle: BlueprintBundle) -> Source:
+    return Source(
+        bundle=bundle.path,
+        stage=bundle.manifest.stage,
+        key=bundle.key,
+        game=bundle.game,
+        exploitability=bundle.metrics.get("exploitability_raw"),
+        tier=bundle.configuration.get("evaluate", {}).get("tier"),
+    )
+
+
+def bundle_caption(bundle: Bundle) -> str:
+    """Caption of a stage's pictures, which all runs that find the bundle share: no run is named."""
+    if isinstance(bundle, BlueprintBundle):
+        return _without_run(bundle).caption
+    training = bundle.config.get("training")
+    trained_for = training.get("game") if isinstance(training, Mapping) else None
+    game = [game_title(GameConfig.from_mapping(trained_for))] if isinstance(trained_for, Mapping) else []
+    return _BETWEEN.join([*game, _short_name(bundle.manifest.stage, bundle.key)])
+
+
+def _short_name(stage: str, key: str) -> str:
+    return f"{stage}-{key[:_SHORT_KEY]}"
+
+
+def note_run(store: BundleStore, name: str, note: RunNote) -> None:
+    """Remember the run that made or used a bundle. A store that cannot be written only costs captions the run."""
+    file = store.root / _RUNS / f"{name}.json"
+    temporary = file.with_suffix(f".{os.getpid()}")
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(json.dumps(vars(note)), encoding="utf-8")
+        temporary.replace(file)
+
+
+def _read_note(bundle: Bundle) -> RunNote | None:
+    """The run of a bundle; None where there is no note, or it cannot be read."""
+    file = bundle.path.resolve().parent / _RUNS / f"{bundle.manifest.name}.json"
+    try:
+        note = json.loads(file.read_text(encoding="utf-8"))
+        preset, run = note["preset"], note["run"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if not isinstance(preset, str) or not isinstance(run, str | None):
+        return None
+    return RunNote(preset, run)
