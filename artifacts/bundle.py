@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
+import time
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -14,9 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.streets import BOARD_STREETS
-from artifacts.errors import BundleError
+from artifacts.errors import BundleError, unreadable
 from artifacts.format.arrow_file import ArrowFile, Column, write_arrow
-from artifacts.format.manifest import MANIFEST, FileEntry, Manifest, read_manifest, sha256_of
+from artifacts.format.manifest import (
+    MANIFEST,
+    FileEntry,
+    Manifest,
+    parse_manifest,
+    read_manifest,
+    sha256_of,
+)
+from artifacts.format.settings import Settings
+from artifacts.format.verified_files import FileState, file_state, remember_verified, verified_before
 
 Verify = Literal["first", "always", "never"]
 #: Larger files are hashed when they are first read rather than when the bundle is opened.
@@ -26,24 +34,29 @@ HASH_AT_OPEN_BYTES = 2 << 20
 class Bundle:
     """A read-only bundle. `bundle["flops"]["weight"]` is a memory-mapped numpy array.
 
-    Files named in `unverified` are hashed before they are read for the first time.
+    Parameters
+    ----------
+    verified : states in which files are known to have the hashes of the manifest. A file in any other state is hashed
+        before it is read. None trusts all files that have their size.
     """
 
-    def __init__(self, path: Path, manifest: Manifest, unverified: Iterable[str] = ()) -> None:
+    def __init__(
+        self, path: Path, manifest: Manifest, verified: Mapping[str, FileState] | None = None
+    ) -> None:
         self.path = path
         self.manifest = manifest
         self._open: dict[str, ArrowFile] = {}
-        self._unverified = set(unverified)
+        self._verified = None if verified is None else dict(verified)
 
     @property
     def key(self) -> str:
         """Content address of the bundle."""
         return self.manifest.key
 
-    @property
+    @cached_property
     def config(self) -> Mapping[str, Any]:
         """The resolved config slice the bundle was made from."""
-        return self.manifest.config
+        return Settings(self.manifest.config, self.path / MANIFEST)
 
     @property
     def metrics(self) -> Mapping[str, float]:
@@ -60,9 +73,12 @@ class Bundle:
     def __getitem__(self, table: str) -> ArrowFile:
         if table not in self.tables:
             raise BundleError(f"{self.path}: no table {table!r}; it has {', '.join(self.tables)}")
+        name = f"{table}.arrow"
+        self.check([name])
         if table not in self._open:
-            self._verify_once(f"{table}.arrow")
-            self._open[table] = ArrowFile(self.path / f"{table}.arrow")
+            opened = ArrowFile(self.path / name)
+            self.check([name])  # it may have been replaced since it was hashed
+            self._open[table] = opened
         return self._open[table]
 
     def __contains__(self, table: str) -> bool:
@@ -72,8 +88,13 @@ class Bundle:
         """A text file of the bundle, such as `config.yaml`."""
         if name not in self.manifest.files:
             raise BundleError(f"{self.path / name}: not in the bundle")
-        self._verify_once(name)
-        return (self.path / name).read_text(encoding="utf-8")
+        self.check([name])
+        try:
+            text = (self.path / name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise unreadable(self.path / name, error) from None
+        self.check([name])
+        return text
 
     def bucket_table(self, num_cards: int) -> NDArray[np.uint16]:
         """Bucket of every combo by row of a street's table, for `abstractions.buckets.bucket_of`."""
@@ -90,19 +111,41 @@ class Bundle:
 
     def verify(self) -> None:
         """Hash every file against the manifest; raise `BundleError` naming the first that differs."""
-        check_sizes(self.path, self.manifest)
-        self._verify_files(self.manifest.files)
+        self._verified = {}
+        for name in self.manifest.files:
+            self._state(name)
+        self.check(self.manifest.files)
 
-    def _verify_once(self, name: str) -> None:
-        if name in self._unverified:
-            self._verify_files([name])
-
-    def _verify_files(self, names: Iterable[str]) -> None:
+    def check(self, names: Iterable[str]) -> None:
+        """Refuse files that are not those of the manifest: hash what is new to this user, or changed since."""
+        hashed = False
         for name in names:
-            if sha256_of(self.path / name) != self.manifest.files[name].sha256:
-                raise BundleError(f"{self.path / name}: altered (its sha256 is not the one in the manifest)")
-            self._unverified.discard(name)
-        _remember_verified(self.path, set(self.manifest.files) - self._unverified)
+            state = self._state(name)
+            if self._verified is not None and self._verified.get(name) != state:
+                self._verified.pop(name, None)
+                hashed |= self._hash(name, state, self._verified)
+        if hashed and self._verified is not None:
+            remember_verified(self.path, self.manifest.hashes, self._verified)
+
+    def _hash(self, name: str, state: FileState, verified: dict[str, FileState]) -> bool:
+        """Hash a file, and keep its state where a later change is sure to alter it; returns whether it is kept."""
+        path, started = self.path / name, time.time_ns()
+        if sha256_of(path) != self.manifest.files[name].sha256:
+            raise BundleError(f"{path}: altered (its sha256 is not the one in the manifest)")
+        keep = state.settled(started) and file_state(path) == state
+        if keep:
+            verified[name] = state
+        return keep
+
+    def _state(self, name: str) -> FileState:
+        """State of a file, which must be there with its size."""
+        path, expected = self.path / name, self.manifest.files[name].bytes
+        state = file_state(path)
+        if state.size != expected:
+            raise BundleError(
+                f"{path}: {state.size} bytes, the manifest says {expected} (truncated or altered)"
+            )
+        return state
 
 
 def open_bundle(path: str | Path, *, verify: Verify = "first") -> Bundle:
@@ -122,17 +165,14 @@ def open_bundle(path: str | Path, *, verify: Verify = "first") -> Bundle:
     """
     folder = Path(path)
     manifest = read_manifest(folder)
-    check_sizes(folder, manifest)
-    unverified = set() if verify == "never" else set(manifest.files)
-    if verify == "first":
-        unverified -= _verified_files(folder)
-    bundle = _bundle_type(manifest.stage)(folder, manifest, unverified)
+    known = verified_before(folder, manifest.hashes) if verify == "first" else {}
+    bundle = _bundle_type(manifest.stage)(folder, manifest, None if verify == "never" else known)
     if verify == "always":
         bundle.verify()
-    else:
-        small = [name for name in unverified if manifest.files[name].bytes < HASH_AT_OPEN_BYTES]
-        if small:
-            bundle._verify_files(sorted(small))
+        return bundle
+    for name in manifest.files:
+        bundle._state(name)
+    bundle.check([name for name, entry in manifest.files.items() if entry.bytes < HASH_AT_OPEN_BYTES])
     return bundle
 
 
@@ -142,18 +182,6 @@ def _bundle_type(stage: str) -> type[Bundle]:
     from artifacts.blueprint.bundle import BlueprintBundle  # it extends this module's class
 
     return BlueprintBundle
-
-
-def check_sizes(folder: Path, manifest: Manifest) -> None:
-    """Every file of the manifest is there with its size."""
-    for name, entry in manifest.files.items():
-        path = folder / name
-        try:
-            size = path.stat().st_size
-        except FileNotFoundError:
-            raise BundleError(f"{path}: missing") from None
-        if size != entry.bytes:
-            raise BundleError(f"{path}: {size} bytes, the manifest says {entry.bytes} (truncated or altered)")
 
 
 def write_bundle(
@@ -189,7 +217,9 @@ def write_bundle(
         metrics={name: float(value) for name, value in metrics.items()},
         files=files,
     )
-    (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
+    text = manifest.to_json()
+    parse_manifest(text.encode(), folder / MANIFEST)  # never write what cannot be read again
+    (folder / MANIFEST).write_text(text, encoding="utf-8")
     sync(folder / MANIFEST)
     sync(folder)
     return manifest
@@ -207,37 +237,3 @@ def sync(path: Path) -> None:
 def _seal(path: Path) -> FileEntry:
     sync(path)
     return FileEntry(sha256_of(path), path.stat().st_size)
-
-
-def _verified_stamp(folder: Path) -> Path:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:32]
-    return cache / "holdem-blueprint" / "verified" / f"{name}.json"
-
-
-def _fingerprint(path: Path) -> list[int]:
-    """Inode, size and modification time of a file: changes when it is written or replaced."""
-    stat = path.stat()
-    return [stat.st_ino, stat.st_size, stat.st_mtime_ns]
-
-
-def _verified_files(folder: Path) -> set[str]:
-    """Files that this user has hashed and that have not changed since; none if the manifest has."""
-    try:
-        stamp = json.loads(_verified_stamp(folder).read_text())
-        same = {name for name, fingerprint in stamp.items() if fingerprint == _fingerprint(folder / name)}
-    except (OSError, ValueError, AttributeError):
-        return set()
-    return same if MANIFEST in same else set()
-
-
-def _remember_verified(folder: Path, names: Iterable[str]) -> None:
-    stamp = _verified_stamp(folder)
-    try:
-        stamp.parent.mkdir(parents=True, exist_ok=True)
-        temporary = stamp.with_suffix(f".{os.getpid()}")
-        fingerprints = {name: _fingerprint(folder / name) for name in sorted({*names, MANIFEST})}
-        temporary.write_text(json.dumps(fingerprints))
-        temporary.replace(stamp)
-    except OSError:
-        return  # a read-only home only costs the next opener one more hash

@@ -11,11 +11,9 @@ root/.active/                      one file per live run, with the bundles it ne
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
-import tarfile
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -55,7 +53,12 @@ class BundleStore:
 
     def open(self, stage: str, key: str) -> Bundle:
         """Open a finished bundle, verified on first open."""
-        return open_bundle(self.path(stage, key))
+        bundle = open_bundle(self.path(stage, key))
+        if bundle.manifest.name != bundle.path.name:
+            raise BundleError(
+                f"{bundle.path / MANIFEST}: of bundle {bundle.manifest.name}, so its folder has the wrong name"
+            )
+        return bundle
 
     @contextmanager
     def lock(self, stage: str, key: str, on_wait: Callable[[], None] | None = None) -> Iterator[None]:
@@ -101,13 +104,17 @@ class BundleStore:
                 inputs=inputs,
                 metrics=metrics,
             )
-            self._appear(staging, self.path(stage, key))
+            self.appear(staging, self.path(stage, key))
         finally:
             shutil.rmtree(staging, ignore_errors=True)
         shutil.rmtree(self.checkpoints(stage, key), ignore_errors=True)
         return self.open(stage, key)
 
-    def _appear(self, staging: Path, final: Path) -> None:
+    def appear(self, staging: Path, final: Path) -> None:
+        """Give a finished folder its name in the store; a bundle that is there already stays."""
+        if final.is_dir() and not (final / MANIFEST).is_file():
+            # What a removal left behind that was cut short: out of the way, for `gc`.
+            final.rename(staging.with_name(f"{staging.name}.old"))
         try:
             staging.rename(final)
         except OSError:
@@ -129,13 +136,16 @@ class BundleStore:
             shutil.rmtree(folder, ignore_errors=True)
 
     def bundles(self) -> list[Manifest]:
-        """Manifests of all finished bundles, oldest use first."""
+        """Manifests of all finished bundles, oldest use first.
+
+        A folder that has another name than its bundle, such as a copy that somebody made, is not one of them.
+        """
         folders = [
             path.parent for path in self.root.glob(f"*/{MANIFEST}") if not path.parent.name.startswith(".")
         ]
-        return [
-            read_manifest(folder) for folder in sorted(folders, key=lambda f: (f.stat().st_mtime_ns, f.name))
-        ]
+        folders.sort(key=lambda folder: (folder.stat().st_mtime_ns, folder.name))
+        manifests = [(folder, read_manifest(folder)) for folder in folders]
+        return [manifest for folder, manifest in manifests if folder.name == manifest.name]
 
     def mark_used(self, stage: str, key: str) -> None:
         """Remember that a bundle was used now (the order in which `gc` keeps bundles)."""
@@ -148,13 +158,15 @@ class BundleStore:
         folder.mkdir(parents=True, exist_ok=True)
         record = folder / f"{os.getpid()}-{uuid.uuid4().hex[:8]}.json"
         lock = FileLock(record.with_suffix(".lock"))
-        with lock:
-            record.write_text(json.dumps(sorted(names)))
-            try:
-                yield
-            finally:
-                record.unlink(missing_ok=True)
-        Path(lock.lock_file).unlink(missing_ok=True)
+        try:
+            with lock:
+                record.write_text(json.dumps(sorted(names)))
+                try:
+                    yield
+                finally:
+                    record.unlink(missing_ok=True)
+        finally:
+            Path(lock.lock_file).unlink(missing_ok=True)
 
     def _in_use(self) -> set[str]:
         names: set[str] = set()
@@ -165,7 +177,7 @@ class BundleStore:
                     record.unlink(missing_ok=True)
                 Path(lock.lock_file).unlink(missing_ok=True)
             except Timeout:
-                names.update(json.loads(record.read_text()))
+                names.update(_names_in(record))
         return names
 
     def gc(self, *, keep: int | None = None, dry_run: bool = False) -> GcReport:
@@ -197,6 +209,17 @@ class BundleStore:
         return report
 
 
+def _names_in(record: Path) -> list[str]:
+    """Bundles that a live run keeps; none if it has just ended."""
+    try:
+        return [str(name) for name in json.loads(record.read_text())]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, TypeError):
+        # Its bundles are unknown, so nothing may be removed.
+        raise BundleError(f"{record}: not readable; the run that holds it may just be starting") from None
+
+
 def _closure(manifests: list[Manifest], keep: int) -> set[str]:
     """Names of the last `keep` results and of everything they were made from."""
     by_key = {manifest.key: manifest for manifest in manifests}
@@ -210,60 +233,3 @@ def _closure(manifests: list[Manifest], keep: int) -> set[str]:
             names.add(manifest.name)
             todo += [by_key[key] for key in manifest.inputs.values() if key in by_key]
     return names
-
-
-def pack(bundle: Bundle, file: str | Path) -> Path:
-    """Put a verified bundle into one uncompressed tar file (the same bytes every time)."""
-    bundle.verify()
-    path = Path(file)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with tarfile.open(temporary, "w", format=tarfile.PAX_FORMAT) as archive:
-            for name in (MANIFEST, *sorted(bundle.manifest.files)):
-                info = tarfile.TarInfo(f"{bundle.manifest.name}/{name}")
-                info.size = (bundle.path / name).stat().st_size
-                with (bundle.path / name).open("rb") as source:
-                    archive.addfile(info, source)
-        sync(temporary)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path
-
-
-def unpack(file: str | Path, store: BundleStore) -> Bundle:
-    """Unpack an archive of `pack` into a store, verified before the bundle appears."""
-    with store.active(["unpack"]):
-        return _unpack(Path(file), store)
-
-
-def _unpack(file: Path, store: BundleStore) -> Bundle:
-    staging = store.root / ".tmp" / f"unpack.{os.getpid()}.{uuid.uuid4().hex[:8]}"
-    try:
-        with tarfile.open(file) as archive:
-            members = archive.getmembers()
-            folders = {Path(member.name).parent for member in members}
-            if len(folders) != 1 or not all(m.isfile() and len(Path(m.name).parts) == 2 for m in members):
-                raise BundleError(f"{file}: not an archive of one bundle")
-            staging.mkdir(parents=True)
-            for member in members:
-                source = archive.extractfile(member) or io.BytesIO()
-                with (staging / Path(member.name).name).open("wb") as target:
-                    shutil.copyfileobj(source, target, 1 << 20)
-        manifest = read_manifest(staging)
-        if folders != {Path(manifest.name)}:
-            raise BundleError(f"{file}: its folder is {folders.pop()}, the manifest says {manifest.name}")
-        try:
-            open_bundle(staging, verify="always")
-        except BundleError as error:
-            raise BundleError(f"{file}: {str(error).removeprefix(f'{staging}/')}") from None
-        for name in (*manifest.files, MANIFEST):
-            sync(staging / name)
-        store._appear(staging, store.root / manifest.name)
-        return open_bundle(store.root / manifest.name, verify="always")
-    except (tarfile.TarError, EOFError) as error:
-        raise BundleError(f"{file}: not a readable archive ({error})") from None
-    except FileNotFoundError:
-        raise BundleError(f"{file}: missing") from None
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)

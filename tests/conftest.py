@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -55,6 +59,28 @@ def export_tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]
 def exported(export_tiny: Callable[..., Path]) -> Path:
     """The folder of the plain tiny blueprint."""
     return export_tiny()
+
+
+@pytest.fixture
+def unprivileged() -> Iterator[Callable[[], Any]]:
+    """`with unprivileged() as folder`: permissions of files hold, also where the tests run as root."""
+    folder = Path(tempfile.mkdtemp())
+
+    @contextlib.contextmanager
+    def without_root() -> Iterator[Path]:
+        root = os.geteuid() == 0
+        if root:
+            os.chown(folder, 65534, 65534)
+            os.setresuid(65534, 65534, 0)
+        try:
+            yield folder
+        finally:
+            if root:
+                os.setresuid(0, 0, 0)
+
+    yield without_root
+    subprocess.run(["chmod", "-R", "u+rwX", str(folder)], check=True)
+    shutil.rmtree(folder)
 
 
 def _export(root: Path, scope: str, kind: str) -> Path:

@@ -75,8 +75,13 @@ class PreflopRows:
 class BlueprintBundle(Bundle):
     """A bundle of stage `export`."""
 
-    @cached_property
+    @property
     def _tree(self) -> BettingLines:
+        self.check(["lines.arrow"])  # what was read from it may be a view of the file
+        return self._betting_lines
+
+    @cached_property
+    def _betting_lines(self) -> BettingLines:
         return BettingLines(self["lines"])
 
     def lines(self, street: str | None = None) -> list[str]:
@@ -301,6 +306,7 @@ class BlueprintBundle(Bundle):
         return columns | {name: table.table().column(name).to_pylist() for name in ("hand", "reason")}
 
     def _preflop_rows(self, decision: Decision) -> PreflopRows:
+        self.check(["preflop.arrow"])  # rows that were read before are views of the file
         if decision.line not in self._rows:
             columns, count = self._preflop_columns, len(decision.actions)
             here = slice(decision.row, decision.row + 169 * count)

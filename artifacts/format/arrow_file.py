@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from artifacts.errors import BundleError
+from artifacts.errors import BundleError, MissingFile
 
 Column: TypeAlias = "np.ndarray | Sequence[Any] | pa.Array"
 
@@ -106,9 +106,9 @@ class ArrowFile:
             self._source = pa.memory_map(str(path), "r")
             self._table = pa.ipc.open_file(self._source).read_all()
         except FileNotFoundError:
-            raise BundleError(f"{path}: missing") from None
-        except (pa.ArrowInvalid, OSError) as error:
-            raise BundleError(f"{path}: not a readable Arrow file ({str(error).splitlines()[0]})") from None
+            raise MissingFile(f"{path}: missing") from None
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise self._unreadable(error) from None
 
     @property
     def names(self) -> list[str]:
@@ -122,8 +122,15 @@ class ArrowFile:
         if name not in self._table.column_names:
             raise BundleError(f"{self.path}: no column {name!r}; it has {', '.join(self.names)}")
         column = self._table.column(name)
-        array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-        return _to_numpy(self._table.schema.field(name), array)
+        try:
+            array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+            return _to_numpy(self._table.schema.field(name), array)
+        except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
+            raise self._unreadable(error) from None
+
+    def _unreadable(self, error: Exception) -> BundleError:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        return BundleError(f"{self.path}: not a readable Arrow file ({reason})")
 
     def columns(self) -> dict[str, Column]:
         """All columns, as `write_arrow` takes them: written again they make the same file."""

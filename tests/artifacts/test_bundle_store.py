@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from artifacts import BundleError
-from artifacts.bundle_store import BundleStore, pack, unpack
+from artifacts.bundle_store import BundleStore
 
 
 def commit(store: BundleStore, stage: str, key: str, inputs: dict[str, str] | None = None, rows: int = 10):
@@ -116,29 +117,36 @@ def test_a_run_that_was_killed_protects_nothing(tmp_path: Path) -> None:
     assert store.gc(keep=0).removed == ("a-1",)
 
 
-def test_pack_and_unpack_give_the_same_bundle(tmp_path: Path) -> None:
-    bundle = commit(BundleStore(tmp_path / "one"), "a", "1")
-    archive = pack(bundle, tmp_path / "a.tar")
-    assert archive.read_bytes() == pack(bundle, tmp_path / "b.tar").read_bytes()
-    copy = unpack(archive, BundleStore(tmp_path / "two"))
-    assert copy.manifest == bundle.manifest
-    assert (copy.path / "t.arrow").read_bytes() == (bundle.path / "t.arrow").read_bytes()
+def test_a_run_that_fails_leaves_no_record_behind(tmp_path: Path) -> None:
+    store = BundleStore(tmp_path)
+
+    def fail() -> None:
+        with store.active(["a-1"]):
+            assert len(list((tmp_path / ".active").iterdir())) == 2
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert list((tmp_path / ".active").iterdir()) == []
 
 
-@pytest.mark.parametrize("damage", ["truncate", "alter", "not a tar"])
-def test_a_damaged_archive_is_refused_and_leaves_nothing(tmp_path: Path, damage: str) -> None:
-    bundle = commit(BundleStore(tmp_path / "one"), "a", "1", rows=10_000)
-    archive = pack(bundle, tmp_path / "a.tar")
-    data = bytearray(archive.read_bytes())
-    if damage == "truncate":
-        data = data[: len(data) // 2]
-    elif damage == "alter":
-        data[data.index(b"ARROW1") + 700] ^= 1
-    else:
-        data = bytearray(b"hello")
-    archive.write_bytes(bytes(data))
-    store = BundleStore(tmp_path / "two")
-    with pytest.raises(BundleError, match=r"a\.tar"):
-        unpack(archive, store)
-    assert store.bundles() == []
-    assert not any((store.root / ".tmp").glob("*"))
+@pytest.mark.parametrize("text", ["", "{", "5", "\0"])
+def test_nothing_is_removed_while_the_record_of_a_live_run_cannot_be_read(tmp_path: Path, text: str) -> None:
+    store = BundleStore(tmp_path)
+    commit(store, "a", "1")
+    with store.active(["a-1"]):
+        (record,) = (tmp_path / ".active").glob("*.json")
+        record.write_text(text)
+        with pytest.raises(BundleError, match=r"\.json: not readable"):
+            store.gc(keep=0)
+    assert store.has("a", "1")
+
+
+def test_a_bundle_under_another_name_is_not_opened_and_not_removed(tmp_path: Path) -> None:
+    store = BundleStore(tmp_path)
+    shutil.copytree(commit(store, "a", "1").path, tmp_path / "a-2")
+    with pytest.raises(BundleError, match=r"a-2/manifest\.json: of bundle a-1"):
+        store.open("a", "2")
+    assert [manifest.name for manifest in store.bundles()] == ["a-1"]
+    assert store.gc(keep=0).removed == ("a-1",)
+    assert (tmp_path / "a-2").is_dir()

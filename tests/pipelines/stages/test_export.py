@@ -169,7 +169,7 @@ def test_the_configuration_travels_with_the_bundle(bundle: BlueprintBundle) -> N
     assert bundle.game.stacks == (1000, 1000)
     assert config.dcfr.iterations == 20
     assert bundle.config["reach_rule"] == "max"
-    assert bundle.manifest.schema_version == 1
+    assert bundle.manifest.schema_version == 2
 
 
 def test_an_archive_gives_back_the_same_blueprint(exported: Path, tmp_path: Path) -> None:
