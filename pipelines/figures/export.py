@@ -10,6 +10,7 @@ from abstractions.cards import CLASS_COMBOS, CLASS_NAMES, NUM_CLASSES
 from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.bundle import Bundle
 from pipelines.figures.charts import action_colours, action_text, chart_figure, drawn_order, frequencies
+from pipelines.figures.contrast import ink_on
 from pipelines.figures.trace import trace_figure
 from pipelines.stages.preflop_spots import spot_line
 from solver.betting.lines import without_prefix
@@ -63,7 +64,8 @@ def frequency_figure(bundle: BlueprintBundle) -> Figure:
             axes.barh(row, share, left=left, color=colours[position])
             if share > 0.06:
                 words = f"{action_text(rows.actions[position])} {share:.0%}"
-                axes.text(left + share / 2, row, words, ha="center", va="center", fontsize=7)
+                ink = ink_on(colours[position])
+                axes.text(left + share / 2, row, words, ha="center", va="center", fontsize=7, color=ink)
             left += share
     axes.set_yticks(range(len(lines)), [without_prefix(line) or "start" for line in lines])
     axes.set(xlim=(0, 1), ylim=(len(lines) - 0.5, -0.5), xlabel="share of the range that gets there")
