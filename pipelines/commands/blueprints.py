@@ -23,10 +23,11 @@ from pipelines.commands.options import (
 )
 from pipelines.run.errors import UserError
 from pipelines.run.progress import plain_console
-from solver.betting.lines import HEADS_UP_SEATS, PUBLIC_CARDS, STREETS, without_prefix
+from solver.betting.lines import PUBLIC_CARDS, STREETS, without_prefix
 
 if TYPE_CHECKING:
-    from artifacts.blueprint.bundle import BlueprintBundle
+    from artifacts.blueprint.preflop_bundle import PreflopBundle
+    from pipelines.commands.chart_rows import ChartRows
 
 
 class Street(StrEnum):
@@ -46,49 +47,52 @@ def chart(
     raw: Annotated[
         bool, typer.Option("--raw", help="the strategy as trained, off-path hands and all")
     ] = False,
+    ev: Annotated[bool, typer.Option("--ev", help="what each hand wins, in big blinds")] = False,
+    board: Board = "",
     png: Annotated[Path | None, typer.Option(help="write the chart as a picture")] = None,
     svg: Annotated[Path | None, typer.Option(help="write the chart as a vector picture")] = None,
     html: Annotated[Path | None, typer.Option(help="write the chart as a page with tooltips")] = None,
     store: Store = DEFAULT_STORE,
     json_: Json = False,
 ) -> None:
-    """Draw a preflop decision: 13 x 13 hands, each cell divided by action. The first decision by default.
+    """Draw a decision: 13 x 13 hands, each cell divided by action. The first decision by default.
 
-    Hands that never get to the line are grey, with a dash, and the reason is below.
+    Hands that never get to the line are grey, with a dash, and the reason is below. After the flop, give the board:
+    a cell is then the mean over the combos that it leaves, by their weight in the range, and --json has them all.
 
     \b
     Examples:
       poker-solver chart
       poker-solver chart b250 --raw
+      poker-solver chart b250c/x --board QsJh2h --ev
       poker-solver chart artifacts/store/export-KEY b250r750 --png chart.png --html chart.html
     """
     for file in (png, svg, html):
         writable(file)
     path, line = bundle_and_line(words)
     bundle = open_exported(path, store)
+    from pipelines.commands.chart_rows import chart_rows
+
     with user_input():
-        rows = bundle.preflop(line)
         decision = bundle.decision(line)
-    shares, reasons = (rows.raw_probability, None) if raw else (rows.probability, rows.reasons)
-    title = f"{without_prefix(decision.line) or 'first in'}: {HEADS_UP_SEATS[decision.player]} to act"
-    _chart_files(title, rows.actions, shares, reasons, rows.reach, png=png, svg=svg, html=html)
+        rows = chart_rows(bundle, line, board_cards(board), raw=raw, ev=ev)
+    title = f"{without_prefix(decision.line) or 'first in'}: {bundle.seats[decision.player]} to act"
+    title += f" on {board}" if board else ""
+    _chart_files(title, rows, png=png, svg=svg, html=html)
     if json_:
-        hands = {
-            hand: {
-                "strategy": dict(zip(rows.actions, shares[index].tolist())),
-                "reach": float(rows.reach[index]),
-                "reason": rows.reasons[index],
-            }
-            for index, hand in enumerate(rows.hands)
-        }
-        print(json.dumps(_line_data(bundle, line) | {"raw": raw, "hands": hands}))
+        print(json.dumps(_line_data(bundle, line) | {"board": board, "raw": raw} | rows.data()))
         return
     from pipelines.figures.chart_text import chart_lines
 
     console = plain_console()
     console.print(title, markup=False)
     for text in chart_lines(
-        rows.actions, shares, reasons, reach=rows.reach, colours=console.color_system is not None
+        rows.actions,
+        rows.shares,
+        rows.reasons,
+        reach=rows.reach,
+        values=rows.values,
+        colours=console.color_system is not None,
     ):
         console.print(text)
     for file in (png, svg, html):
@@ -96,28 +100,28 @@ def chart(
             print(f"written: {file}")
 
 
-def _chart_files(
-    title: str, actions: Any, shares: Any, reasons: Any, reach: Any, *, png: Any, svg: Any, html: Any
-) -> None:
+def _chart_files(title: str, rows: ChartRows, *, png: Any, svg: Any, html: Any) -> None:
+    drawn = rows.actions, rows.shares, rows.reasons
     if png is not None or svg is not None:
         from pipelines.figures.charts import chart_figure
 
-        figure = chart_figure(title, actions, shares, reasons, reach=reach)
+        figure = chart_figure(title, *drawn, reach=rows.reach, values=rows.values)
         for file, file_format in ((png, "png"), (svg, "svg")):
             if file is not None:
                 figure.savefig(file, format=file_format, dpi=150)
     if html is not None:
         from pipelines.figures.chart_text import chart_html
 
-        html.write_text(chart_html(title, actions, shares, reasons, reach=reach), encoding="utf-8")
+        page = chart_html(title, *drawn, reach=rows.reach, values=rows.values)
+        html.write_text(page, encoding="utf-8")
 
 
-def _line_data(bundle: BlueprintBundle, line: str) -> dict[str, Any]:
+def _line_data(bundle: PreflopBundle, line: str) -> dict[str, Any]:
     decision = bundle.decision(line)
     return {
         "line": decision.line,
         "street": STREETS[decision.street],
-        "player": HEADS_UP_SEATS[decision.player],
+        "player": bundle.seats[decision.player],
         "pot": decision.pot,
         "actions": list(decision.actions),
     }
