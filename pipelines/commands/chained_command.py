@@ -25,7 +25,7 @@ def chained(
         Seat, typer.Option(help="hero's seat; the small blind has position after the flop")
     ] = Seat.SB,
     bundle: Annotated[
-        Path | None, typer.Option(help="preflop strategy of this exported bundle instead of a live solve")
+        Path | None, typer.Option(help="preflop strategy of this exported or saved bundle, not a live solve")
     ] = None,
     overrides: Annotated[
         list[str] | None,

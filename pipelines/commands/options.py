@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from artifacts.blueprint.bundle import BlueprintBundle
+    from artifacts.blueprint.preflop_bundle import PreflopBundle
 
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
 Store = Annotated[
@@ -71,9 +71,9 @@ def writable(path: Path | None) -> Path | None:
     return path
 
 
-def open_exported(bundle: Path | None, store: Path) -> BlueprintBundle:
-    """An exported bundle by its folder, or the one used last in a store; anything else is a user's mistake."""
-    from artifacts.blueprint.bundle import BlueprintBundle
+def open_exported(bundle: Path | None, store: Path) -> PreflopBundle:
+    """A bundle with a strategy by its folder, or the blueprint used last in a store; else a user's mistake."""
+    from artifacts.blueprint.preflop_bundle import PreflopBundle
     from artifacts.bundle import open_bundle
     from artifacts.bundle_store import BundleStore
     from artifacts.format.manifest import MANIFEST
@@ -88,8 +88,10 @@ def open_exported(bundle: Path | None, store: Path) -> BlueprintBundle:
             f"{bundle}: no bundle, it has no {MANIFEST}; expected a folder such as STORE/export-KEY"
         )
     opened = open_bundle(bundle)
-    if not isinstance(opened, BlueprintBundle):
-        raise UserError(f"{bundle}: a bundle of stage {opened.manifest.stage}; expected one of stage export")
+    if not isinstance(opened, PreflopBundle):
+        raise UserError(
+            f"{bundle}: a bundle of stage {opened.manifest.stage}; expected one of stage export or preflop_solve"
+        )
     return opened
 
 
