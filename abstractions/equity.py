@@ -360,6 +360,25 @@ def equity(first: str | NDArray, second: str | NDArray, board: str | NDArray = "
     return float(ours @ _winnings(theirs, ours > 0, cards)) / deals
 
 
+def combo_equities(
+    opponent: str | NDArray, board: str | NDArray | list[int] | tuple[int, ...]
+) -> NDArray[np.float64]:
+    """Equity of every combo against a range on a board, exact over all runouts and with card removal, [1326].
+
+    nan for combos that the board blocks, and for those that share a card with every hand of the range.
+
+    >>> from abstractions.cards import parse_combo
+    >>> float(combo_equities("QsQd", "Kc7d2s5h9c")[parse_combo("AhKh")])
+    1.0
+    """
+    cards = _read_board(board if isinstance(board, str) else np.asarray(board))
+    theirs, live = _read_range(opponent, cards), live_combos(cards)
+    possible = np.zeros(NUM_COMBOS)
+    _compatible_weight(theirs, COMBO_CARDS, possible)
+    met = live & (possible > 0)
+    return np.divide(_winnings(theirs, met, cards), possible, out=np.full(NUM_COMBOS, np.nan), where=met)
+
+
 def _num_renamings(weights: NDArray[np.float64]) -> int:
     """Number of different ranges that renamings of suits make of one."""
     return len(np.unique(weights[COMBO_PERMUTATION], axis=0))

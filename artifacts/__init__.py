@@ -1,7 +1,8 @@
 """Bundles: schema, reader, writer, store, off-path cleaning."""
 
 from artifacts.blueprint.bundle import BlueprintBundle, open_blueprint
+from artifacts.blueprint.preflop_bundle import PreflopBundle
 from artifacts.bundle import Bundle, open_bundle
 from artifacts.errors import BundleError
 
-__all__ = ["BlueprintBundle", "Bundle", "BundleError", "open_blueprint", "open_bundle"]
+__all__ = ["BlueprintBundle", "Bundle", "BundleError", "PreflopBundle", "open_blueprint", "open_bundle"]

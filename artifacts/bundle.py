@@ -161,7 +161,8 @@ def open_bundle(path: str | Path, *, verify: Verify = "first") -> Bundle:
     Returns
     -------
     Bundle
-        An `artifacts.blueprint.bundle.BlueprintBundle` if it is one of stage `export`.
+        Of the type of its stage: an `artifacts.blueprint.bundle.BlueprintBundle` for `export`, an
+        `artifacts.blueprint.preflop_bundle.PreflopBundle` for `preflop_solve`.
     """
     folder = Path(path)
     manifest = read_manifest(folder)
@@ -177,11 +178,16 @@ def open_bundle(path: str | Path, *, verify: Verify = "first") -> Bundle:
 
 
 def _bundle_type(stage: str) -> type[Bundle]:
-    if stage != "export":
-        return Bundle
-    from artifacts.blueprint.bundle import BlueprintBundle  # it extends this module's class
+    # The types extend this module's class, so they are imported when a bundle of their stage is opened.
+    if stage == "export":
+        from artifacts.blueprint.bundle import BlueprintBundle
 
-    return BlueprintBundle
+        return BlueprintBundle
+    if stage == "preflop_solve":
+        from artifacts.blueprint.preflop_bundle import PreflopBundle
+
+        return PreflopBundle
+    return Bundle
 
 
 def write_bundle(

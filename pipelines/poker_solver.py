@@ -99,21 +99,26 @@ def preflop(
     iterations: Annotated[int, typer.Option(min=1)] = 25_000,
     schedule: Annotated[str, typer.Option(help="vanilla, cfr+, lcfr, dcfr, pcfr+, pdcfr+, hs-dcfr")] = "dcfr",
     target: Annotated[float, typer.Option(min=0, help="stop at this exploitability in mbb/hand")] = 0.0,
+    out: Annotated[Path | None, typer.Option(help="save the solve to this new folder, as a bundle")] = None,
     json_: Json = False,
 ) -> None:
     """Solve heads-up preflop with exact equities (a flop is checked down; a blueprint plays it).
 
+    A folder that --out has written is a bundle: chart, lines, range, diff and chained read it like a blueprint.
+
     \b
     Examples:
-      poker-solver preflop game=hu25 --target 0.1
+      poker-solver preflop game=hu25 --target 0.1 --out hu25-preflop
       poker-solver preflop "game.stacks=[1000,1000]" "game.raise_sizes=[a]" game.limp=false
     """
     from pipelines.commands.preflop_play import played_frequencies
+    from pipelines.commands.saved_folder import new_folder
     from pipelines.config.composition import compose_config
     from pipelines.config.named_games import game_data, game_title
     from solver.preflop.solver import solve_preflop
 
     config = compose_config(overrides or []).game.game_config()
+    new_folder(out)
 
     with user_input(), live_status() as show:
 
@@ -123,6 +128,10 @@ def preflop(
         result = solve_preflop(
             config, iterations=iterations, variant=schedule, target=target, progress=report
         )
+    if out is not None:
+        from pipelines.commands.saved_preflop import save_preflop
+
+        save_preflop(out, result, iterations=iterations, target=target)
     by_line = result.strategy.by_line()
     if json_:
         summary = {
@@ -147,6 +156,8 @@ def preflop(
             f"{label} {share:.2%}" for label, share in played_frequencies(result.strategy, line).items()
         )
         console.print(f"{without_prefix(line) or '(start)':20} {words}")
+    if out is not None:
+        print(f"written: {out}")
 
 
 @app.command()

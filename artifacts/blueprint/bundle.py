@@ -10,7 +10,6 @@ the bucket lookup by questions after the flop, the solver by `blueprint` and `co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,101 +17,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstractions.cards import (
-    CLASS_OF_COMBO,
-    COMBO_CARDS,
-    check_board,
-    format_cards,
-    live_combos,
-    parse_board,
-    parse_combo,
-)
-from artifacts.blueprint.betting_lines import BettingLines, Decision, Walk
-from artifacts.bundle import Bundle, Verify, open_bundle
+from abstractions.cards import COMBO_CARDS, format_cards, live_combos, parse_combo
+from artifacts.blueprint.betting_lines import Decision, Walk
+from artifacts.blueprint.combo_rows import ComboRows
+from artifacts.blueprint.preflop_bundle import BoardLike, Floats, Player, PreflopBundle, PreflopRows
+from artifacts.bundle import Verify, open_bundle
 from artifacts.errors import BundleError
 from solver.betting.lines import STREETS, history_key, parse_seat, postflop_history
 from solver.blueprint.rows import texture_row
-from solver.strategy import by_class, by_combo, reach
 
 if TYPE_CHECKING:
-    from solver.betting.game import GameConfig
     from solver.blueprint.continuation import Continuations
     from solver.blueprint.strategy import Blueprint
 
 __all__ = ["BlueprintBundle", "Decision", "PreflopRows", "open_blueprint"]
 
-Floats = NDArray[np.float64]
-Table = dict[str, dict[str, dict[str, float]]]
-Player = int | str
-BoardLike = str | NDArray | list[int] | tuple[int, ...]
 
-
-@dataclass(frozen=True, eq=False)
-class PreflopRows:
-    """A preflop decision, hands in grid order.
-
-    Attributes
-    ----------
-    hands, actions
-        Names of the 169 classes and labels of the actions.
-    probability, raw_probability, ev
-        ``[hand, action]``: with off-path hands folded, as trained, and net chips (nan where undefined).
-    reasons
-        Why a hand is off-path, None where it is in range.
-    reach
-        Probability by hand that the player to act plays its part of the line.
-    """
-
-    hands: tuple[str, ...]
-    actions: tuple[str, ...]
-    probability: Floats
-    raw_probability: Floats
-    ev: Floats
-    reasons: tuple[str | None, ...]
-    reach: Floats
-
-
-class BlueprintBundle(Bundle):
+class BlueprintBundle(PreflopBundle):
     """A bundle of stage `export`."""
-
-    @property
-    def _tree(self) -> BettingLines:
-        self.check(["lines.arrow"])  # what was read from it may be a view of the file
-        return self._betting_lines
-
-    @cached_property
-    def _betting_lines(self) -> BettingLines:
-        return BettingLines(self["lines"])
-
-    def lines(self, street: str | None = None) -> list[str]:
-        """Lines of all decisions, or of those on a street, in the order of the tree."""
-        return self._tree.lines(street)
-
-    def decision(self, line: str) -> Decision:
-        """Who acts at a line, and what is on offer."""
-        return self._tree.decision(line)
-
-    def preflop(self, line: str) -> PreflopRows:
-        """Everything the bundle says about a preflop decision."""
-        decision = self._preflop_decision(line)
-        return self._preflop_rows(decision)
-
-    def strategy_table(self, clean: bool = True) -> Table:
-        """Preflop strategy ``{line: {hand: {label: probability}}}``.
-
-        Parameters
-        ----------
-        clean
-            Fold hands that are off-path; False gives the strategy as trained.
-        """
-        table: Table = {}
-        for line in self.lines("preflop"):
-            rows = self.preflop(line)
-            shares = rows.probability if clean else rows.raw_probability
-            table[line] = {
-                hand: dict(zip(rows.actions, row)) for hand, row in zip(rows.hands, shares.tolist())
-            }
-        return table
 
     def strategy(
         self, line: str, hand: str, board: BoardLike = "", *, clean: bool = True
@@ -130,10 +52,7 @@ class BlueprintBundle(Bundle):
         """
         decision = self.decision(line)
         if decision.street == 0:
-            self._cards(board, self._tree.walk(line), line)
-            rows = self._preflop_rows(decision)
-            shares = rows.probability if clean else rows.raw_probability
-            return dict(zip(decision.actions, shares[self._class(hand, rows.hands)].tolist()))
+            return super().strategy(line, hand, board, clean=clean)
         walk = self._tree.walk(line)
         cards = self._cards(board, walk, line)
         walk = walk.entered(len(cards))
@@ -147,42 +66,42 @@ class BlueprintBundle(Bundle):
             raise ValueError(f"hand {hand!r} shares a card with board {format_cards(cards)}")
         return dict(zip(decision.actions, view[key]))
 
-    def range(self, line: str, player: Player | None = None, board: BoardLike = "") -> Floats:
-        """How likely each hand of a player plays its part of a line.
-
-        Parameters
-        ----------
-        player
-            Seat (0, 1) or ``sb``, ``bb``; by default the one to act.
-        board
-            Public cards as dealt; needed once the line has seen a flop.
-
-        Returns
-        -------
-        Array of the 169 classes without a board, of the 1,326 combos with one (0 for those it blocks).
-        """
-        walk = self._tree.walk(line)
-        seat = self.decision(line).player if player is None else parse_seat(player)
-        cards = self._cards(board, walk, line)
-        weights = reach(self, line, cards, seat)
-        return weights if len(cards) else by_class(weights)
-
-    def steps(self, line: str) -> tuple[tuple[Decision, int], ...]:
-        """See `solver.strategy.Strategy.steps`."""
-        return self._tree.walk(line).steps
-
     def probabilities(self, decision: Decision, board: NDArray[np.uint8]) -> NDArray[Any]:
         """See `solver.strategy.Strategy.probabilities`; as trained."""
         if decision.street == 0:
-            return self._preflop_rows(decision).raw_probability.T[:, CLASS_OF_COMBO]
+            return super().probabilities(decision, board)
         buckets, shares = self._shares(decision, board)
         live = live_combos(board[: decision.street + 2])
         return shares[:, np.where(live, buckets, 0)]
 
-    def opponent_reach(self, line: str, board: BoardLike = "") -> Floats:
-        """`range` by combo, [1326], of the player who is not to act at the end of a line."""
-        other = 1 - self.decision(line).player
-        return by_combo(self.range(line, other, board))
+    def postflop(self, line: str, board: BoardLike) -> ComboRows:
+        """Everything the bundle says about a decision after the flop on a board."""
+        decision, walk = self.decision(line), self._tree.walk(line)
+        cards = self._cards(board, walk, line)
+        if not len(cards):
+            raise ValueError(f"line {line!r} has seen no flop: `preflop` holds its rows")
+        live = np.flatnonzero(live_combos(cards))
+        suffix = history_key(_sorted_text(cards), decision.street, postflop_history(decision.line))
+        reasons = self._reasons(cards, walk.entered(len(cards)), decision.player)
+        names = _combo_names()
+        return ComboRows(
+            combos=live,
+            actions=decision.actions,
+            raw_probability=self.probabilities(decision, cards)[:, live].T.astype(np.float64),
+            reasons=tuple(reasons[names[combo] + suffix] for combo in live.tolist()),
+            reach=self.range(line, decision.player, cards)[live],
+        )
+
+    def action_values(
+        self, line: str, board: BoardLike, *, runouts: int | None = 96, seed: int = 0
+    ) -> NDArray[np.float64]:
+        """Net chips that each combo wins on average with each action at a line, ``[action, 1326]``.
+
+        Parameters are those of `continuation_value`.
+        """
+        from artifacts.blueprint.action_values import action_values
+
+        return action_values(self, line, board, runouts=runouts, seed=seed)
 
     def per_history_strategy_view(
         self, board: BoardLike, line: str, *, clean: bool = True
@@ -257,83 +176,11 @@ class BlueprintBundle(Bundle):
         return Continuations(self.blueprint)
 
     @cached_property
-    def configuration(self) -> dict[str, Any]:
-        """The game and every config slice that shaped the blueprint: `config.yaml`."""
-        from omegaconf import OmegaConf
-
-        return dict(OmegaConf.to_container(OmegaConf.create(self.text("config.yaml"))))
-
-    @property
-    def game(self) -> GameConfig:
-        """The game that the blueprint was trained for."""
-        from solver.betting.game import GameConfig
-
-        return GameConfig.from_mapping(self.configuration["game"])
-
-    @cached_property
     def blueprint(self) -> Blueprint:
         """The strategy as trained, with everything the solver needs to play and to evaluate it."""
         from artifacts.readers import read_exported_blueprint
 
         return read_exported_blueprint(self)
-
-    def _cards(self, board: BoardLike, walk: Walk, line: str) -> NDArray[np.uint8]:
-        """Cards of a board, refused unless they belong to the line's last street."""
-        if len(board) == 0 and walk.street == 0:
-            return np.empty(0, dtype=np.uint8)
-        cards = parse_board(board) if isinstance(board, str) else check_board(np.asarray(board))
-        public = walk.street + 2 if walk.street else 0
-        accepted = [public, walk.street + 3] if walk.over else [public]
-        if len(cards) not in accepted:
-            wanted = " or ".join(map(str, accepted))
-            raise ValueError(
-                f"board {format_cards(cards)!r} has {len(cards)} cards: line {line!r} needs {wanted}"
-            )
-        return cards
-
-    def _preflop_decision(self, line: str) -> Decision:
-        decision = self.decision(line)
-        if decision.street:
-            raise ValueError(f"line {line!r} is not a preflop decision; accepted: those of lines('preflop')")
-        return decision
-
-    @cached_property
-    def _preflop_columns(self) -> dict[str, Any]:
-        table = self["preflop"]
-        columns: dict[str, Any] = {
-            name: table[name] for name in ("probability", "raw_probability", "reach", "ev")
-        }
-        return columns | {name: table.table().column(name).to_pylist() for name in ("hand", "reason")}
-
-    def _preflop_rows(self, decision: Decision) -> PreflopRows:
-        self.check(["preflop.arrow"])  # rows that were read before are views of the file
-        if decision.line not in self._rows:
-            columns, count = self._preflop_columns, len(decision.actions)
-            here = slice(decision.row, decision.row + 169 * count)
-            self._rows[decision.line] = PreflopRows(
-                hands=tuple(columns["hand"][here][::count]),
-                actions=decision.actions,
-                probability=columns["probability"][here].reshape(169, count),
-                raw_probability=columns["raw_probability"][here].reshape(169, count),
-                ev=columns["ev"][here].reshape(169, count),
-                reasons=tuple(columns["reason"][here][::count]),
-                reach=columns["reach"][here][::count],
-            )
-        return self._rows[decision.line]
-
-    @cached_property
-    def _rows(self) -> dict[str, PreflopRows]:
-        return {}
-
-    def _class(self, hand: str, hands: tuple[str, ...]) -> int:
-        if hand in hands:
-            return hands.index(hand)
-        try:
-            return int(CLASS_OF_COMBO[parse_combo(hand)])
-        except ValueError:
-            raise ValueError(
-                f"hand {hand!r}: accepted are the 169 classes, such as AA, AKs or T9o, and two cards, such as AhKh"
-            ) from None
 
     def _shares(self, decision: Decision, cards: NDArray[np.uint8]) -> tuple[NDArray[np.uint16], NDArray]:
         """Bucket of every combo on the street's board, and the decision's strategy ``[action, bucket]``."""
@@ -388,20 +235,29 @@ class BlueprintBundle(Bundle):
         """The view with the off-path combos of some seats giving up, given their ranges at the flop."""
         from artifacts.postflop_offpath import clean_off_path
 
+        for seat in seats:
+            view = clean_off_path(view, **self._flop_range(walk, cards, seat))
+        return view
+
+    def _reasons(self, cards: NDArray[np.uint8], walk: Walk, seat: int) -> dict[str, str | None]:
+        """Why each combo of a seat is off-path on the way along a line, by key of the view."""
+        from artifacts.postflop_offpath import reasons_by_key
+
+        view = self._view(cards, walk, below=False)
+        return reasons_by_key(view, **self._flop_range(walk, cards, seat))
+
+    def _flop_range(self, walk: Walk, cards: NDArray[np.uint8], seat: int) -> dict[str, Any]:
+        """What off-path cleaning needs to know of a seat: its range at the flop, its position, and the rule."""
         start = walk.end.partition("/")[0]
         first = self._tree.at(f"{start}/")
         assert first is not None
+        weights = self.range(start, seat, cards[:3])
         names = _combo_names()
-        for seat in seats:
-            weights = self.range(start, seat, cards[:3])
-            held = np.flatnonzero(weights).tolist()
-            view = clean_off_path(
-                view,
-                {names[combo]: float(weights[combo]) for combo in held},
-                hero_is_oop=seat == first.player,
-                reach_rule=str(self.config["reach_rule"]),
-            )
-        return view
+        return {
+            "hero_range": {names[combo]: float(weights[combo]) for combo in np.flatnonzero(weights).tolist()},
+            "hero_is_oop": seat == first.player,
+            "reach_rule": str(self.config["reach_rule"]),
+        }
 
 
 def open_blueprint(path: str | Path, *, verify: Verify = "first") -> BlueprintBundle:

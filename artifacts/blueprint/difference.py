@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.blueprint.line_reach import LinePlay, line_plays
+from artifacts.blueprint.preflop_bundle import PreflopBundle
 from artifacts.errors import BundleError
 from solver.betting.lines import HEADS_UP_SEATS, STREETS, without_prefix
 
@@ -64,8 +64,8 @@ class LineDifference:
 
 
 def bundle_difference(
-    first: BlueprintBundle,
-    second: BlueprintBundle,
+    first: PreflopBundle,
+    second: PreflopBundle,
     *,
     board: NDArray[np.uint8] | None = None,
     prefix: str = "",

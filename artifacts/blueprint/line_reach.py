@@ -17,7 +17,7 @@ from abstractions.cards import (
     format_combo,
     live_combos,
 )
-from artifacts.blueprint.bundle import BlueprintBundle
+from artifacts.blueprint.preflop_bundle import PreflopBundle
 from solver.strategy import by_combo
 
 Floats = NDArray[np.float64]
@@ -33,7 +33,7 @@ def deal_weight(first: Floats, second: Floats) -> float:
     return float(first @ disjoint_weight(second))
 
 
-def hand_reach(bundle: BlueprintBundle, line: str, board: NDArray[np.uint8]) -> Floats:
+def hand_reach(bundle: PreflopBundle, line: str, board: NDArray[np.uint8]) -> Floats:
     """Probability that a line is played and the player to act at its end holds each combo, [1326].
 
     Given the board, over all deals of two hands that it leaves.
@@ -78,7 +78,7 @@ class LinePlay:
             return self.reach @ self.shares / self.reach.sum()
 
 
-def line_plays(bundle: BlueprintBundle, lines: Iterable[str], board: NDArray[np.uint8]) -> Iterator[LinePlay]:
+def line_plays(bundle: PreflopBundle, lines: Iterable[str], board: NDArray[np.uint8]) -> Iterator[LinePlay]:
     """Decisions of one street; `board` holds the cards of that street, none before the flop."""
     live = np.flatnonzero(live_combos(board))
     names = tuple(format_combo(int(combo)) for combo in live)
@@ -93,6 +93,7 @@ def line_plays(bundle: BlueprintBundle, lines: Iterable[str], board: NDArray[np.
             yield LinePlay(line, decision.player, decision.actions, names, reach[live], shares)
 
 
-def preflop_play(bundle: BlueprintBundle, line: str) -> LinePlay:
-    """A decision before the flop."""
-    return next(line_plays(bundle, [line], np.empty(0, dtype=np.uint8)))
+def line_play(bundle: PreflopBundle, line: str, board: NDArray[np.uint8] | None = None) -> LinePlay:
+    """One decision; before the flop without a board."""
+    cards = np.empty(0, dtype=np.uint8) if board is None else board
+    return next(line_plays(bundle, [line], cards))

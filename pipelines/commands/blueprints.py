@@ -25,11 +25,12 @@ from pipelines.commands.options import (
 )
 from pipelines.run.errors import UserError
 from pipelines.run.progress import plain_console
-from solver.betting.lines import HEADS_UP_SEATS, PUBLIC_CARDS, STREETS, without_prefix
+from solver.betting.lines import PUBLIC_CARDS, STREETS, without_prefix
 
 if TYPE_CHECKING:
-    from artifacts.blueprint.bundle import BlueprintBundle
     from artifacts.blueprint.line_reach import LinePlay
+    from artifacts.blueprint.preflop_bundle import PreflopBundle
+    from pipelines.commands.chart_rows import ChartRows
 
 
 class Street(StrEnum):
@@ -49,6 +50,8 @@ def chart(
     raw: Annotated[
         bool, typer.Option("--raw", help="the strategy as trained, off-path hands and all")
     ] = False,
+    ev: Annotated[bool, typer.Option("--ev", help="what each hand wins, in big blinds")] = False,
+    board: Board = "",
     png: Annotated[Path | None, typer.Option(help="write the chart as a picture")] = None,
     svg: Annotated[Path | None, typer.Option(help="write the chart as a vector picture")] = None,
     html: Annotated[Path | None, typer.Option(help="write the chart as a page with tooltips")] = None,
@@ -56,57 +59,56 @@ def chart(
     store: Store = DEFAULT_STORE,
     json_: Json = False,
 ) -> None:
-    """Draw a preflop decision: 13 x 13 hands, each cell divided by action. The first decision by default.
+    """Draw a decision: 13 x 13 hands, each cell divided by action. The first decision by default.
 
     Hands that never get to the line are grey, with a dash, and the reason is below. A frequency is how often the
-    action is taken when the line is played as trained, with card removal; `lines` prints the same.
+    action is taken when the line is played as trained, with card removal; `lines` prints the same. After the flop,
+    give the board: a cell is then the mean over the combos that it leaves, by their weight in the range, and --json
+    has them all.
 
     \b
     Examples:
       poker-solver chart
       poker-solver chart b200 --raw --game hu25
+      poker-solver chart b250c/x --board QsJh2h --ev
       poker-solver chart STORE/export-KEY b250r750 --png chart.png --html chart.html
     """
     for file in (png, svg, html):
         writable(file)
     path, line = bundle_and_line(words)
     bundle = open_exported(path, store, game)
-    with user_input(None if path else bundle.path):
-        rows = bundle.preflop(line)
-        decision = bundle.decision(line)
-    if path is None:
-        say_newest(bundle, game)
     import numpy as np
 
-    from artifacts.blueprint.line_reach import preflop_play
+    from artifacts.blueprint.line_reach import line_play
+    from pipelines.commands.chart_rows import chart_rows
     from pipelines.run.bundle_source import source_of
 
-    source, play = source_of(bundle), preflop_play(bundle, line)
-    shares, reasons = (rows.raw_probability, None) if raw else (rows.probability, rows.reasons)
-    title = f"{without_prefix(decision.line) or 'first in'}: {HEADS_UP_SEATS[decision.player]} to act"
+    with user_input(None if path else bundle.path):
+        decision, cards = bundle.decision(line), board_cards(board)
+        rows = chart_rows(bundle, line, cards, raw=raw, ev=ev)
+        play = line_play(bundle, line, cards)
+    if path is None:
+        say_newest(bundle, game)
+    source = source_of(bundle)
+    title = f"{without_prefix(decision.line) or 'first in'}: {bundle.seats[decision.player]} to act"
+    title += f" on {board}" if board else ""
     shown: dict[str, Any] = {
         "reach": rows.reach,
         "played": np.nan_to_num(play.frequencies),
+        "values": rows.values,
         "caption": source.caption,
     }
-    _chart_files(title, rows.actions, shares, reasons, shown, png=png, svg=svg, html=html)
+    _chart_files(title, rows, shown, png=png, svg=svg, html=html)
     if json_:
-        hands = {
-            hand: {
-                "strategy": dict(zip(rows.actions, shares[index].tolist())),
-                "reach": float(rows.reach[index]),
-                "reason": rows.reasons[index],
-            }
-            for index, hand in enumerate(rows.hands)
-        }
-        data = _line_data(bundle, line) | _frequency_data(play) | {"raw": raw, "hands": hands}
+        data = _line_data(bundle, line) | _frequency_data(play) | {"board": board, "raw": raw} | rows.data()
         print(json.dumps({"source": source.data()} | data))
         return
     from pipelines.figures.chart_text import chart_lines
 
     console = plain_console()
     console.print(title, markup=False)
-    for text in chart_lines(rows.actions, shares, reasons, **shown, colours=console.color_system is not None):
+    drawn = rows.actions, rows.shares, rows.reasons
+    for text in chart_lines(*drawn, **shown, colours=console.color_system is not None):
         console.print(text)
     for file in (png, svg, html):
         if file is not None:
@@ -114,35 +116,28 @@ def chart(
 
 
 def _chart_files(
-    title: str,
-    actions: Any,
-    shares: Any,
-    reasons: Any,
-    shown: dict[str, Any],
-    *,
-    png: Any,
-    svg: Any,
-    html: Any,
+    title: str, rows: ChartRows, shown: dict[str, Any], *, png: Any, svg: Any, html: Any
 ) -> None:
+    drawn = rows.actions, rows.shares, rows.reasons
     if png is not None or svg is not None:
         from pipelines.figures.charts import chart_figure
 
-        figure = chart_figure(title, actions, shares, reasons, **shown)
+        figure = chart_figure(title, *drawn, **shown)
         for file, file_format in ((png, "png"), (svg, "svg")):
             if file is not None:
                 figure.savefig(file, format=file_format, dpi=150)
     if html is not None:
         from pipelines.figures.chart_text import chart_html
 
-        html.write_text(chart_html(title, actions, shares, reasons, **shown), encoding="utf-8")
+        html.write_text(chart_html(title, *drawn, **shown), encoding="utf-8")
 
 
-def _line_data(bundle: BlueprintBundle, line: str) -> dict[str, Any]:
+def _line_data(bundle: PreflopBundle, line: str) -> dict[str, Any]:
     decision = bundle.decision(line)
     return {
         "line": without_prefix(decision.line),
         "street": STREETS[decision.street],
-        "player": HEADS_UP_SEATS[decision.player],
+        "player": bundle.seats[decision.player],
         "pot": decision.pot,
         "actions": list(decision.actions),
     }

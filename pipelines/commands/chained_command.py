@@ -1,4 +1,4 @@
-"""`poker-solver chained`: preflop, flop, turn and river in one go, as JSON."""
+"""`poker-solver chained`: preflop, flop, turn and river in one go."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def chained(
         Seat, typer.Option(help="hero's seat; the small blind has position after the flop")
     ] = Seat.SB,
     bundle: Annotated[
-        Path | None, typer.Option(help="preflop strategy of this exported bundle instead of a live solve")
+        Path | None, typer.Option(help="preflop strategy of this exported or saved bundle, not a live solve")
     ] = None,
     overrides: Annotated[
         list[str] | None,
@@ -52,13 +52,14 @@ def chained(
     raw_offpath: Annotated[
         bool, typer.Option("--raw-offpath", help="leave the rows of off-path hands as solved")
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="write the JSON here instead")] = None,
-    json_: Json = True,  # noqa: ARG001 - accepted as everywhere; the result is JSON in any case
+    out: Annotated[Path | None, typer.Option(help="write the JSON here instead of printing it")] = None,
+    json_: Json = False,
 ) -> None:
-    """Solve preflop, carry both ranges to the flop and solve on, street by street. Prints JSON.
+    """Solve preflop, carry both ranges to the flop and solve on, street by street.
 
     Ranges go along one preflop line, each hand by how often it plays it. The flop is solved exactly, then
-    turn and river as the board has them. Hands that are off-path at a decision are folded in what is printed.
+    turn and river as the board has them. Prints a summary; --json and --out give the strategy of every hand, in
+    which hands that are off-path at a decision are folded.
 
     \b
     Examples:
@@ -97,11 +98,15 @@ def chained(
         play = _live(overrides or [], preflop_iterations) if bundle is None else _exported(bundle)
         with live_status() as show:
             result = chained_result(play, settings, progress=lambda *state: show(solve_status(*state)))
-    text = json.dumps(result)
-    if out is None:
-        print(text)
-    else:
-        out.write_text(text + "\n", encoding="utf-8")
+    if not json_:
+        from pipelines.commands.chained_text import chained_lines
+
+        for text in chained_lines(result):
+            print(text)
+    elif out is None:
+        print(json.dumps(result))
+    if out is not None:
+        out.write_text(json.dumps(result) + "\n", encoding="utf-8")
         print(f"written: {out}")
 
 

@@ -20,8 +20,8 @@ from pipelines.run.errors import UserError
 from pipelines.run.progress import plain_console
 
 if TYPE_CHECKING:
-    from artifacts.blueprint.bundle import BlueprintBundle
     from artifacts.blueprint.difference import HandDifference
+    from artifacts.blueprint.preflop_bundle import PreflopBundle
 
 
 def diff(
@@ -99,7 +99,7 @@ def _played(hand: HandDifference) -> tuple[str, str]:
     return first, second
 
 
-def _require_one_game(first: BlueprintBundle, second: BlueprintBundle) -> None:
+def _require_one_game(first: PreflopBundle, second: PreflopBundle) -> None:
     from dataclasses import asdict
 
     games = [asdict(bundle.game) for bundle in (first, second)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from artifacts.blueprint.bundle import BlueprintBundle
+    from artifacts.blueprint.preflop_bundle import PreflopBundle
 
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
 DEFAULT_STORE_TEXT = f"{CHECKOUT_STORE} in a checkout, {FOLDER_STORE} in any other folder"
@@ -81,8 +81,8 @@ def writable(path: Path | None) -> Path | None:
     return path
 
 
-def open_exported(bundle: Path | None, store: Path | None = None, game: str | None = None) -> BlueprintBundle:
-    """An exported bundle by its folder, or the one used last in a store; anything else is a user's mistake.
+def open_exported(bundle: Path | None, store: Path | None = None, game: str | None = None) -> PreflopBundle:
+    """A bundle with a strategy by its folder, or the blueprint used last in a store; else a user's mistake.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def open_exported(bundle: Path | None, store: Path | None = None, game: str | No
     game
         Name of the game that the bundle must be of.
     """
-    from artifacts.blueprint.bundle import BlueprintBundle
+    from artifacts.blueprint.preflop_bundle import PreflopBundle
     from artifacts.bundle import open_bundle
     from artifacts.format.manifest import MANIFEST
 
@@ -104,18 +104,20 @@ def open_exported(bundle: Path | None, store: Path | None = None, game: str | No
             f"{bundle}: no bundle, it has no {MANIFEST}; expected a folder such as STORE/export-KEY"
         )
     opened = open_bundle(bundle)
-    if not isinstance(opened, BlueprintBundle):
-        raise UserError(f"{bundle}: a bundle of stage {opened.manifest.stage}; expected one of stage export")
+    if not isinstance(opened, PreflopBundle):
+        raise UserError(
+            f"{bundle}: a bundle of stage {opened.manifest.stage}; expected one of stage export or preflop_solve"
+        )
     return opened
 
 
-def say_newest(bundle: BlueprintBundle, game: str | None) -> None:
+def say_newest(bundle: PreflopBundle, game: str | None) -> None:
     """Name the bundle that was taken for being the newest. A mistake is one line, so call it after all checks."""
     of_game = "" if game is None else f" of {game}"
     print(f"the newest blueprint{of_game}: {os.path.relpath(bundle.path)}", file=sys.stderr)
 
 
-def _newest_exported(root: Path, game: str | None) -> BlueprintBundle:
+def _newest_exported(root: Path, game: str | None) -> PreflopBundle:
     """The exported bundle of a store that was used last, of a game where one is asked for."""
     from artifacts.blueprint.bundle import open_blueprint
     from artifacts.bundle_store import BundleStore

@@ -8,9 +8,10 @@ import numpy as np
 
 from abstractions.cards import CLASS_COMBOS, CLASS_NAMES, NUM_CLASSES
 from artifacts.blueprint.bundle import BlueprintBundle
-from artifacts.blueprint.line_reach import preflop_play
+from artifacts.blueprint.line_reach import line_play
 from artifacts.bundle import Bundle
 from pipelines.figures.charts import action_colours, action_text, chart_figure, drawn_order
+from pipelines.figures.contrast import ink_on
 from pipelines.figures.trace import trace_figure
 from pipelines.stages.preflop_spots import spot_line
 from solver.betting.lines import without_prefix
@@ -43,7 +44,7 @@ def bundle_figures(bundle: Bundle) -> dict[str, Figure]:
                 rows.raw_probability,
                 rows.reasons,
                 reach=rows.reach,
-                played=np.nan_to_num(preflop_play(bundle, line).frequencies),
+                played=np.nan_to_num(line_play(bundle, line).frequencies),
             )
     pictures["equity_realisation"] = realisation_figure(bundle)
     return pictures
@@ -57,7 +58,7 @@ def frequency_figure(bundle: BlueprintBundle) -> Figure:
     figure = Figure(figsize=(9, 1 + 0.45 * len(lines)))
     axes = figure.add_subplot()
     for row, line in enumerate(lines):
-        play = preflop_play(bundle, line)
+        play = line_play(bundle, line)
         shares = np.nan_to_num(play.frequencies)
         colours, left = action_colours(play.actions), 0.0
         for position in reversed(drawn_order(play.actions)):
@@ -65,7 +66,8 @@ def frequency_figure(bundle: BlueprintBundle) -> Figure:
             axes.barh(row, share, left=left, color=colours[position])
             if share > 0.06:
                 words = f"{action_text(play.actions[position])} {share:.0%}"
-                axes.text(left + share / 2, row, words, ha="center", va="center", fontsize=7)
+                ink = ink_on(colours[position])
+                axes.text(left + share / 2, row, words, ha="center", va="center", fontsize=7, color=ink)
             left += share
     axes.set_yticks(range(len(lines)), [without_prefix(line) or "start" for line in lines])
     axes.set(xlim=(0, 1), ylim=(len(lines) - 0.5, -0.5), xlabel="how often, when the line is played")

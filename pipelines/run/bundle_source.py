@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from artifacts.blueprint.bundle import BlueprintBundle
+from artifacts.blueprint.preflop_bundle import PreflopBundle
 from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
 from pipelines.config.named_games import game_data, game_title
@@ -91,12 +91,12 @@ def mbb_text(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def source_of(bundle: BlueprintBundle) -> Source:
+def source_of(bundle: PreflopBundle) -> Source:
     """What an exported blueprint is, and which run it is from."""
     return replace(_without_run(bundle), run=_read_note(bundle))
 
 
-def _without_run(bundle: BlueprintBundle) -> Source:
+def _without_run(bundle: PreflopBundle) -> Source:
     return Source(
         bundle=bundle.path,
         stage=bundle.manifest.stage,
@@ -109,7 +109,7 @@ def _without_run(bundle: BlueprintBundle) -> Source:
 
 def bundle_caption(bundle: Bundle) -> str:
     """Caption of a stage's pictures, which all runs that find the bundle share: no run is named."""
-    if isinstance(bundle, BlueprintBundle):
+    if isinstance(bundle, PreflopBundle):
         return _without_run(bundle).caption
     training = bundle.config.get("training")
     trained_for = training.get("game") if isinstance(training, Mapping) else None

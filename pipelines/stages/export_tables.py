@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,13 +24,15 @@ from solver.preflop.solver import PreflopStrategy
 Columns = dict[str, Column]
 
 
-def preflop_table(play: PreflopStrategy, evs: ArrowFile, reach_rule: str) -> Columns:
+def preflop_table(
+    play: PreflopStrategy, evs: ArrowFile | Mapping[str, NDArray[Any]], reach_rule: str
+) -> Columns:
     """One row per line, hand and action.
 
     Parameters
     ----------
     evs
-        Table `preflop_ev` of stage `evaluate`.
+        Table `preflop_ev` of stage `evaluate`, or its columns.
     reach_rule
         Of the cleaning.
     """
@@ -106,7 +109,16 @@ def lines_table(blueprint: Blueprint) -> Columns:
     Lines of one pot type play the betting of the line that stands for them, sizes in their own chips, and
     point at the same rows.
     """
-    rows = [*_preflop_lines(blueprint), *_postflop_lines(blueprint)]
+    return _columns([*_preflop_lines(blueprint.game.preflop.tree), *_postflop_lines(blueprint)])
+
+
+def preflop_lines_table(tree: PublicTree) -> Columns:
+    """Every decision of a preflop tree, as `lines_table` writes them."""
+    return _columns(_preflop_lines(tree))
+
+
+def _columns(lines: Iterable[_Line]) -> Columns:
+    rows = list(lines)
     return {
         "line": pa.array([row.line for row in rows], pa.string()),
         "street": pa.array([STREETS[row.street] for row in rows], pa.string()),
@@ -119,8 +131,7 @@ def lines_table(blueprint: Blueprint) -> Columns:
     }
 
 
-def _preflop_lines(blueprint: Blueprint) -> Iterator[_Line]:
-    tree = blueprint.game.preflop.tree
+def _preflop_lines(tree: PublicTree) -> Iterator[_Line]:
     before = 0
     for node in np.flatnonzero(tree.kind == NodeKind.DECISION).tolist():
         labels = action_labels(tree, node)

@@ -22,6 +22,7 @@ from abstractions.cards import (
 )
 from abstractions.equity import (
     class_pairs,
+    combo_equities,
     equity,
     preflop_table,
     preflop_table_chunk,
@@ -290,3 +291,14 @@ def test_impossible_deals_are_refused_in_one_line(call, message):
     with pytest.raises(ValueError, match=message) as error:
         call()
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("board", ["Kc7d2s5h", "Kc7d2s5h9c"])
+def test_the_equities_of_combos_come_to_that_of_their_range(board: str) -> None:
+    theirs = parse_range("QQ,A7s:0.5,T9s")
+    by_combo = combo_equities(theirs, board)
+    for hand in ("AhKh", "QsQh", "Td9d"):
+        assert by_combo[parse_combo(hand)] == pytest.approx(equity(hand, theirs, board))
+    assert np.isnan(by_combo[parse_combo("Kc2c")])
+    # The only hand of the range holds one of its queens.
+    assert np.isnan(combo_equities("QsQh", board)[parse_combo("QhQd")])

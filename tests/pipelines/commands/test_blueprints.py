@@ -17,7 +17,7 @@ from matplotlib import rc_context
 from omegaconf import OmegaConf
 from typer.testing import CliRunner
 
-from abstractions.cards import CLASS_NAMES, CLASS_OF_COMBO, COMBO_CARDS
+from abstractions.cards import CLASS_NAMES, CLASS_OF_COMBO, COMBO_CARDS, parse_combo
 from abstractions.ranges import class_weights, parse_range
 from artifacts import BlueprintBundle, open_blueprint
 from artifacts.bundle_store import BundleStore
@@ -85,6 +85,70 @@ def test_a_chart_is_written_as_picture_and_page(exported: Path, tmp_path: Path) 
     assert f'title="72o {DASH} not in range on this line (folded earlier on this line)"' in page
     assert page.count("<td") == 169
     assert "linear-gradient" in page
+
+
+def test_a_chart_says_what_hands_win(exported: Path, bundle: BlueprintBundle, tmp_path: Path) -> None:
+    rows = bundle.preflop(LINE)
+    data = json.loads(run("chart", exported, LINE, "--ev", "--json"))
+    aces = CLASS_NAMES.index("AA")
+    expected = dict(zip(rows.actions, (rows.ev[aces] / 100).tolist()))
+    assert data["hands"]["AA"]["action_ev"] == expected
+    shares = data["hands"]["AA"]["strategy"]
+    mean = sum(shares[action] * value for action, value in expected.items())
+    assert data["hands"]["AA"]["ev"] == pytest.approx(mean)
+    assert "ev" not in json.loads(run("chart", exported, LINE, "--json"))["hands"]["AA"]
+    page = tmp_path / "chart.html"
+    text = run("chart", exported, LINE, "--ev", "--html", page)
+    assert f"{mean:+.2f}" in text.splitlines()[3]  # behind title, caption and names
+    assert "EV in bb, net of everything since the start of the hand" in text
+    assert f"EV {mean:+.3f} bb (" in page.read_text(encoding="utf-8")
+
+
+def test_a_chart_after_the_flop_is_the_mean_of_its_combos(exported: Path, bundle: BlueprintBundle) -> None:
+    line, board = "b250c/xx/x", "QsJh2h8d"
+    data = json.loads(run("chart", exported, line, "--board", board, "--json"))
+    assert (data["line"], data["board"], data["player"], data["street"]) == (line, board, "sb", "turn")
+    combos = data["combos"]
+    assert len(combos) == 1128
+    weights = bundle.range(line, "sb", board)
+    view = bundle.per_history_strategy_view(board, line)
+    for name, row in combos.items():
+        assert row["reach"] == weights[parse_combo(name)]
+        hole = name[2:] + name[:2]
+        assert list(row["strategy"].values()) == pytest.approx(view[f"{hole}|2h8dJhQs|t|xx/x"])
+    for hand in ("AA", "KTs", "T9o", "QQ"):
+        held = [
+            row
+            for name, row in combos.items()
+            if CLASS_NAMES[CLASS_OF_COMBO[parse_combo(name)]] == hand
+            and row["reason"] in (None, "rarely_reached")
+        ]
+        total = sum(row["reach"] for row in held)
+        for action, share in data["hands"][hand]["strategy"].items():
+            mean = sum(row["reach"] * row["strategy"][action] for row in held) / total
+            assert share == pytest.approx(mean)
+    assert data["hands"]["72o"]["reason"] == "low_reach_same_street"
+    text = run("chart", exported, line, "--board", board)
+    assert f"72o {DASH}" in text
+    assert "b250c/xx/x: sb to act on QsJh2h8d" in text
+    assert "x = check" in text
+
+
+def test_values_after_the_flop_are_those_of_the_actions(exported: Path, bundle: BlueprintBundle) -> None:
+    line, board = "b250c/xx/xx/b250", "QsJh2h8d3c"
+    data = json.loads(run("chart", exported, line, "--board", board, "--ev", "--json"))
+    whole = bundle.continuation_value(line, board)
+    seen = 0
+    for name, row in data["combos"].items():
+        assert row["action_ev"]["fold"] == -2.5
+        if row["reason"] is None:
+            assert row["ev"] == pytest.approx(whole[parse_combo(name)] / 100, abs=1e-4)
+            seen += 1
+    assert seen > 100
+    # A straight beats all that the big blind may hold; a call wins 5 from before and the bet.
+    nuts = data["combos"]["Td9d"]
+    assert nuts["action_ev"]["call"] == pytest.approx(5.0, abs=0.01)
+    assert nuts["action_ev"]["all_in"] >= nuts["action_ev"]["call"] - 1e-6
 
 
 def test_without_a_path_the_newest_exported_bundle_of_the_store_is_read(exported: Path) -> None:
@@ -290,7 +354,8 @@ def test_postflop_differences_are_by_combo_on_a_board(export_tiny: Callable[...,
 
 def test_a_chained_solve_takes_its_preflop_from_a_bundle(exported: Path) -> None:
     words = ["--hero-range", "AA,KQs", "--villain-range", "QQ,T9s", "--board", FLOP, "--line", "b250c"]
-    data = json.loads(run("chained", "--bundle", exported, *words, "--target", 20, "--raise", "a"))
+    words += ["--target", 20, "--raise", "a"]
+    data = json.loads(run("chained", "--bundle", exported, *words, "--json"))
     assert data["preflop"]["source"] == str(exported)
     assert data["preflop"]["strategy"]["||p|"]["AA"]["open_250"] == 1
     assert (data["streets"][0]["pot"], data["streets"][0]["stack"]) == (500, 750)
@@ -303,6 +368,10 @@ def test_a_chained_solve_takes_its_preflop_from_a_bundle(exported: Path) -> None
         (["chart", "{store}/textures-global"], "a bundle of stage textures"),
         (["chart", "{bundle}", "b999"], "'b999' is not possible after the start; accepted: f c b250"),
         (["chart", "{bundle}", "b250c/"], "is not a preflop decision"),
+        (["chart", "{bundle}", "b250c/"], "--board QsJh2h"),
+        (["chart", "{bundle}", "b250", "--board", FLOP], "is before the flop"),
+        (["chart", "{bundle}", "b250c/x", "--board", "QsJh2h8d"], "has 4 cards"),
+        (["chart", "{bundle}", "b250c/x", "--board", "QsJh2"], "card '2'"),
         (["chart", "{bundle}", "b250", "c"], "one word too many"),
         (["chart", "{bundle}", "--png", "none/chart.png"], "its folder does not exist"),
         (["chart", "--store", "nowhere"], "no exported bundle in this store"),

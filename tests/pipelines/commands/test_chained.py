@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 from abstractions.cards import CLASS_NAMES, CLASS_OF_COMBO, parse_board, parse_combo
 from artifacts.postflop_offpath import mark_off_path_with_reason
 from pipelines.commands.chained import ChainedSettings, chained_result, read_hands, read_played
+from pipelines.commands.chained_text import chained_lines
 from pipelines.commands.preflop_play import PreflopPlay
 from pipelines.poker_solver import app
 from pipelines.run.errors import UserError
@@ -21,6 +23,7 @@ from solver.betting.game import GameConfig
 from solver.preflop.solver import solve_preflop
 
 BOARD = tuple(int(card) for card in parse_board("Ad8h9d2c7s"))
+STREETS_OF_BOARD = ("flop Ad8h9d", "turn Ad8h9d2c", "river Ad8h9d2c7s")
 HERO, VILLAIN = "KK,AKs,T9s,55", "QQ,AQs,87s,A5s"
 
 
@@ -189,8 +192,8 @@ def test_a_mistake_is_named_before_a_flop_is_solved(changes: list[str], message:
     assert "\n" not in str(done.exception)
 
 
-def test_the_command_prints_json() -> None:
-    limits = ["--preflop-iterations", "100", "--target", "20", "--lazy-postflop"]
+def test_the_command_prints_json(tmp_path: Path) -> None:
+    limits = ["--preflop-iterations", "100", "--target", "20", "--lazy-postflop", "--json"]
     done = CliRunner().invoke(app, ["chained", *ARGUMENTS, "--hero", "bb", *limits])
     assert done.exit_code == 0, done.exception
     result = json.loads(done.stdout)
@@ -198,3 +201,39 @@ def test_the_command_prints_json() -> None:
     assert set(result["streets"][0]["ranges"]["villain"]) == {
         a + b for a, b in (("Qc", "Qd"), ("Qc", "Qh"), ("Qc", "Qs"), ("Qd", "Qh"), ("Qd", "Qs"), ("Qh", "Qs"))
     }
+    file = tmp_path / "result.json"
+    done = CliRunner().invoke(app, ["chained", *ARGUMENTS, "--hero", "bb", *limits[:-1], "--out", str(file)])
+    assert done.exit_code == 0, done.exception
+    lines = done.stdout.splitlines()
+    assert lines[0] == "hero (bb, oop) against villain (sb, ip) on Ad8h9d"
+    assert lines[-1] == f"written: {file}"
+    written = json.loads(file.read_text())
+    for street in (*result["streets"], *written["streets"]):
+        del street["solve"]["seconds"]
+    assert written == result
+
+
+def test_a_summary_says_for_each_street_who_acts_for_what_and_how_well_it_is_solved(
+    play: PreflopPlay, raw: dict, lazy: dict
+) -> None:
+    source = {"game": "hu25", "exploitability_mbb": 0.5}
+    raw, lazy = ({**result, "preflop": result["preflop"] | source} for result in (raw, lazy))
+    lines = list(chained_lines(raw))
+    assert lines[0] == "hero (sb, ip) against villain (bb, oop) on Ad8h9d2c7s"
+    share = raw["preflop"]["probability"]
+    assert lines[1] == f"preflop: b250c, played with {share:.2%} of the deals of these ranges"
+    assert lines[2] == "  strategy: live solve of hu25, 0.5000 mbb/hand exploitable"
+    starts = [lines.index(f"{name}: pot 500, 2250 behind") for name in STREETS_OF_BOARD]
+    for start, street in zip(starts, raw["streets"]):
+        acts, hero, villain = lines[start + 1 : start + 4]
+        frequency = street["root"]["frequencies"][0]
+        assert acts.startswith(f"  villain (bb, oop) acts: x {frequency:.1%}, b500 ")
+        assert f"EV {street['ev']['hero']:.2f} of 500 chips" in hero
+        assert f"equity {street['equity']['villain']:.2%}" in villain
+        solve = street["solve"]
+        assert f"  solved: {solve['exploitability_pct']:.3f} % of pot exploitable after" in "\n".join(lines)
+    assert sum("target reached" in line for line in lines) == 3
+    assert all(len(line) < 110 for line in lines)
+    later = list(chained_lines(lazy))
+    assert later.count("  solved: read from the flop's solve") == 2
+    assert any(line.startswith("river Ad8h9d2c7s after xx/xx/: pot 500") for line in later)

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
 from abstractions.cards import CLASS_NAMES
-from pipelines.figures.chart_text import chart_html, chart_lines, range_lines
-from pipelines.figures.charts import DASH, OFF_PATH_COLOUR, action_colours, chart_figure, frequencies
+from pipelines.figures.chart_text import OFF_PATH_IN_TERMINALS, chart_html, chart_lines, range_lines
+from pipelines.figures.charts import (
+    DASH,
+    OFF_PATH_COLOUR,
+    OFF_PATH_INK,
+    ChartValues,
+    action_colours,
+    chart_figure,
+    frequencies,
+)
+from pipelines.figures.contrast import READABLE, contrast, ink_on
 
 ACTIONS = ["fold", "call", "raise_600", "raise_900", "all_in"]
 
@@ -92,3 +104,132 @@ def test_a_range_grid_fills_cells_by_weight():
     coloured, plain = range_lines(weights)[0], range_lines(weights, colours=False)[0]
     assert plain.plain.startswith("AA 50  ")
     assert [(span.start, span.end) for span in coloured.spans[:3]] == [(0, 3), (3, 6), (7, 13)]
+
+
+def mixed() -> np.ndarray:
+    """Strategies of all kinds: pure, mixed, and with shares that are too small to see."""
+    table = np.random.default_rng(4).random((169, 5)) ** 4
+    table[0] = [0.0, 0.0, 0.0, 0.0, 1.0]
+    table[1] = [0.0004, 0.0, 0.0, 0.0, 0.9996]
+    table[2] = [0.5, 0.0, 0.0, 0.0, 0.5]
+    return table / table.sum(axis=1, keepdims=True)
+
+
+def values() -> ChartValues:
+    by_action = np.tile([-0.5, 1.25, 2.0, 12.34, np.nan], (169, 1))
+    return ChartValues(np.full(169, 1.25), by_action, "EV in bb")
+
+
+def gradients(text: str) -> list[list[tuple[str, float, float]]]:
+    """The colours of each gradient of a page, with where they start and end in percent."""
+    found = re.findall(r"linear-gradient\(to right,([^)]*)\)", text)
+    stops = [re.findall(r"(#[0-9a-f]{6}) ([\d.]+)% ([\d.]+)%", part) for part in found]
+    return [[(colour, float(start), float(end)) for colour, start, end in parts] for parts in stops]
+
+
+def test_the_colours_of_a_cell_fill_it_without_a_gap() -> None:
+    page = chart_html("a title", ACTIONS, mixed())
+    divided = gradients(page)
+    assert len(divided) >= 169
+    for parts in divided:
+        assert (parts[0][1], parts[-1][2]) == (0, 100)
+        assert sum(end - start for _, start, end in parts) == pytest.approx(100)
+        assert all(before[2] == after[1] for before, after in pairwise(parts))
+    # Nothing repeats at an edge, and a share too small to see is no line of another colour.
+    assert page.count("background-repeat: no-repeat") == 2
+    assert "border:" not in page
+    pure = re.search(r'<td style="([^"]*)" title="AKs', page)
+    assert pure is not None
+    assert set(re.findall("#[0-9a-f]{6}", pure[1])) == {action_colours(ACTIONS)[-1]}
+
+
+def test_a_page_fits_a_telephone() -> None:
+    page = chart_html("a title", ACTIONS, mixed(), values=values(), caption="a caption")
+    pixels = [float(width) for width in re.findall(r"([\d.]+)px", page)]
+    assert max(pixels) < 400 / 13
+    assert re.search(r"table \{[^}]*width: 100%; table-layout: fixed", page)
+    # Only the text column has a largest width; nothing has a smallest one.
+    assert re.findall(r"(?<![\w-])(?:min-)?width: ([\d.]+)rem", page) == []
+    assert "width=device-width" in page
+
+
+def test_every_text_can_be_read_on_its_background() -> None:
+    many = [f"raise_{size}" for size in range(300, 2000, 100)]
+    for colour in action_colours([*ACTIONS, *many]):
+        assert contrast(ink_on(colour), colour) >= READABLE
+    assert contrast(OFF_PATH_INK, OFF_PATH_COLOUR) >= READABLE
+    assert contrast(OFF_PATH_INK, "#ffffff") >= READABLE
+    assert contrast(*OFF_PATH_IN_TERMINALS) >= READABLE
+
+
+def ink_at(parts: list[tuple[str, float, float]], place: float) -> str:
+    return next(colour for colour, start, end in parts if start <= place <= end)
+
+
+def test_the_text_of_a_page_has_the_ink_of_the_colour_below_it() -> None:
+    page = chart_html("a title", ACTIONS, mixed())
+    cells = re.findall(r"<td style=.*?</td>", page)
+    assert len(cells) == 169
+    split = 0
+    for cell in cells:
+        back, *inks = gradients(cell)
+        if not inks:
+            ink = re.search(r'<div style="color:(#[0-9a-f]{6})">', cell)
+            assert ink is not None
+            inks = [[(ink[1], 0, 100)]]
+        else:
+            split += 1
+        for colour, start, end in back:
+            assert contrast(ink_at(inks[0], (start + end) / 2), colour) >= READABLE
+    assert 0 < split < 169
+
+
+def test_the_text_of_a_picture_has_the_ink_of_the_colour_below_it() -> None:
+    axes = chart_figure("a title", ACTIONS, mixed()).axes[0]
+    # AQs folds half of the time, on the right, and is all-in on the left.
+    left, right = (text for text in axes.texts if text.get_text() == "AQs")
+    red, grey = action_colours(ACTIONS)[-1], action_colours(ACTIONS)[0]
+    assert [text.get_color() for text in (left, right)] == [ink_on(red), ink_on(grey)]
+    for text, start, end in ((left, 2.0, 2.5), (right, 2.5, 3.0)):
+        assert text.get_clip_on()
+        box = text.get_clip_box().transformed(axes.transData.inverted())
+        assert (box.x0, box.x1) == pytest.approx((start, end))
+    assert len([text for text in axes.texts if text.get_text() == "AA"]) == 1
+
+
+def test_the_text_of_a_terminal_has_the_ink_of_the_colour_below_it() -> None:
+    for line in chart_lines(ACTIONS, mixed(), values=values())[:26]:
+        for span in line.spans:
+            ink, _, colour = str(span.style).partition(" on ")
+            assert contrast(ink, colour) >= READABLE
+
+
+def test_values_are_written_under_the_hands_and_by_action_in_tooltips() -> None:
+    reasons = ["folded" if hand == "72o" else None for hand in CLASS_NAMES]
+    table = shares([0.4, 0.3, 0.2, 0.1, 0.0])
+    page = chart_html("a title", ACTIONS, table, reasons, values=values(), caption="which game")
+    tip = re.search(r'title="(AA: [^"]*)"', page)
+    assert tip is not None
+    worth = f"EV +1.250 bb (all-in {DASH}, raise 900 +12.340, raise 600 +2.000, call +1.250, fold -0.500)"
+    assert tip[1].endswith(worth)
+    assert page.count("<small>+1.25</small>") == 168
+    assert "<li>EV in bb</li>" in page
+    assert '<p class="caption">which game</p>' in page
+    figure = chart_figure("a title", ACTIONS, table, reasons, values=values(), caption="which game")
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert "AA\n+1.25" in texts
+    assert f"72o\n{DASH}" in texts
+    assert {"which game", "EV in bb"} <= {text.get_text() for text in figure.texts}
+    for colours in (True, False):
+        lines = [
+            line.plain
+            for line in chart_lines(
+                ACTIONS, table, reasons, values=values(), caption="which game", colours=colours
+            )
+        ]
+        assert lines[0] == "which game"
+        assert lines[1].count("A") == 14
+        assert lines[2].split() == ["+1.25"] * 13
+        # The last row of hands holds 72o, whose value is not shown.
+        assert lines[26].split() == ["+1.25"] * 12
+        assert "EV in bb" in lines

@@ -1,0 +1,174 @@
+"""A decision as a chart shows it: by hand class, with the rows of its combos after the flop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstractions.cards import CLASS_NAMES, format_combo
+from pipelines.figures.charts import ChartValues
+
+if TYPE_CHECKING:
+    from artifacts.blueprint.combo_rows import ComboRows
+    from artifacts.blueprint.preflop_bundle import PreflopBundle
+
+Floats = NDArray[np.float64]
+Reasons = Sequence[str | None]
+
+NET = "EV in bb, net of everything since the start of the hand"
+#: Run-outs on which a blueprint's values after the flop are measured.
+RUNOUTS = 96
+
+
+@dataclass(frozen=True, eq=False)
+class ChartRows:
+    """A decision by hand class, in grid order.
+
+    Attributes
+    ----------
+    actions
+        Labels of the actions.
+    shares
+        ``[169, action]``, as trained or with off-path hands folded.
+    reasons
+        Why a hand is drawn as off-path, None where its strategy is drawn.
+    marks
+        Why a hand is off-path, also where its strategy as trained is drawn.
+    reach
+        How much of each hand is in the range.
+    values
+        What hands win, where it was asked for.
+    combos
+        After the flop, what is known of each combo that the board leaves.
+    """
+
+    actions: tuple[str, ...]
+    shares: Floats
+    reasons: Reasons
+    marks: Reasons
+    reach: Floats
+    values: ChartValues | None = None
+    combos: Mapping[str, Mapping[str, Any]] | None = None
+
+    def data(self) -> dict[str, Any]:
+        """As plain data: `hands`, and after the flop `combos`; EVs in big blinds, null where undefined."""
+        data: dict[str, Any] = {
+            "hands": {
+                hand: _row(
+                    self.actions,
+                    self.shares[index],
+                    self.reach[index],
+                    self.marks[index],
+                    None if self.values is None else self.values.by_hand[index],
+                    None if self.values is None else self.values.by_action[index],
+                )
+                for index, hand in enumerate(CLASS_NAMES)
+            }
+        }
+        if self.values is not None:
+            data["ev"] = self.values.meaning
+        if self.combos is not None:
+            data["combos"] = self.combos
+        return data
+
+
+def chart_rows(
+    bundle: PreflopBundle, line: str, board: NDArray[np.uint8], *, raw: bool, ev: bool
+) -> ChartRows:
+    """The rows of a decision of a bundle.
+
+    Parameters
+    ----------
+    board
+        Public cards of the line's street, none before the flop.
+    raw
+        Show the strategy as trained instead of the one in which off-path hands fold.
+    ev
+        Say what hands win.
+    """
+    from artifacts.blueprint.bundle import BlueprintBundle
+
+    decision = bundle.decision(line)
+    if decision.street == 0:
+        if len(board):
+            raise ValueError(f"board: line {line!r} is before the flop, where no cards are public")
+        return _preflop(bundle, line, raw=raw, ev=ev)
+    if not len(board):
+        raise ValueError(f"line {line!r} is not a preflop decision; give its public cards: --board QsJh2h")
+    assert isinstance(bundle, BlueprintBundle)
+    rows = bundle.postflop(line, board)
+    chips = bundle.action_values(line, board, runouts=RUNOUTS)[:, rows.combos].T if ev else None
+    meaning = NET if len(board) == 5 else f"{NET}, on up to {RUNOUTS} run-outs"
+    return _postflop(rows, chips, bundle.game.big_blind, meaning, raw=raw)
+
+
+def _preflop(bundle: PreflopBundle, line: str, *, raw: bool, ev: bool) -> ChartRows:
+    rows = bundle.preflop(line)
+    shares = rows.raw_probability if raw else rows.probability
+    values = None
+    if ev:
+        by_action = rows.ev / bundle.game.big_blind
+        values = ChartValues(_played(shares, by_action), by_action, NET)
+    reasons: Reasons = [None] * len(rows.reasons) if raw else rows.reasons
+    return ChartRows(rows.actions, shares, reasons, rows.reasons, rows.reach, values)
+
+
+def _postflop(
+    rows: ComboRows, chips: Floats | None, big_blind: float, meaning: str, *, raw: bool
+) -> ChartRows:
+    from artifacts.blueprint.combo_rows import BLOCKED
+
+    shares = rows.raw_probability if raw else rows.probability
+    values = None
+    by_action = None if chips is None else chips / big_blind
+    by_hand = None if by_action is None else _played(shares, by_action)
+    if by_action is not None and by_hand is not None:
+        values = ChartValues(rows.class_mean(by_hand, raw=raw), rows.class_mean(by_action, raw=raw), meaning)
+    marks = rows.class_reasons
+    reasons = [mark if mark == BLOCKED or not raw else None for mark in marks]
+    combos = {
+        format_combo(int(combo)): _row(
+            rows.actions,
+            shares[k],
+            rows.reach[k],
+            rows.reasons[k],
+            None if by_hand is None else by_hand[k],
+            None if by_action is None else by_action[k],
+        )
+        for k, combo in enumerate(rows.combos)
+    }
+    return ChartRows(
+        rows.actions, rows.class_probability(raw=raw), reasons, marks, rows.class_reach, values, combos
+    )
+
+
+def _played(shares: Floats, values: Floats) -> Floats:
+    """What a strategy wins, from what its actions win; actions that are never taken need no value."""
+    return (shares * np.where(shares > 0, values, 0.0)).sum(axis=1)
+
+
+def _row(
+    actions: Sequence[str],
+    shares: Floats,
+    reach: float,
+    reason: str | None,
+    value: float | None,
+    by_action: Floats | None,
+) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "strategy": dict(zip(actions, shares.tolist())),
+        "reach": float(reach),
+        "reason": reason,
+    }
+    if value is not None and by_action is not None:
+        row["ev"] = _number(value)
+        row["action_ev"] = dict(zip(actions, map(_number, by_action.tolist())))
+    return row
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
