@@ -81,8 +81,9 @@ class StageRecord:
             # The curve of the whole run is drawn at its end, over core-hours too.
             if self._stage in _PICTURED and name != CURVE:
                 self._tracker.file(f"plots/{name}.png", content)
-        self._tracker.metrics(shown_figures(self._stage, metrics))
-        self._tracker.tags(shown_tags(self._stage, metrics))
+        self._tracker.show(shown_figures(self._stage, metrics))
+        if tags := shown_tags(self._stage, metrics):
+            self._tracker.tags(tags)
 
     def _finish_phase(self, trace: Mapping[int, float]) -> None:
         """Send what is missing of a phase: all of it if it was cached."""

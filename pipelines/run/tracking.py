@@ -78,6 +78,7 @@ class Tracker:
         self._parent: str | None = None
         self._name = ""
         self._curve = TrainingCurve()
+        self._held_figures: dict[str, float] = {}
         self._old_journals = self._load_journals()
         self._put({"op": "sweep_dead_runs"})
         self._thread = threading.Thread(target=self._send_all, name="tracker", daemon=True)
@@ -116,6 +117,13 @@ class Tracker:
             now = int(time.time() * 1000)
             self._put({"op": "series", "run": run or self._parent, "points": points, "time": now})
 
+    def show(self, figures: Mapping[str, float]) -> None:
+        """Log figures to the parent run, after the curve: MLflow lists metrics in the order in which they came."""
+        self._held_figures |= figures
+        if self._curve.points:
+            self.metrics(self._held_figures)
+            self._held_figures = {}
+
     def result(self, bundle: str, cost: Mapping[str, float]) -> None:
         """The pipeline's result: its bundle, what it cost in all, and the curve over iterations and core-hours.
 
@@ -151,6 +159,9 @@ class Tracker:
 
     def finish(self, status: str, *, run: str | None = None) -> None:
         """End a run: FINISHED, FAILED or KILLED."""
+        if run is None:
+            self.metrics(self._held_figures)
+            self._held_figures = {}
         self._put(
             {"op": "finish", "run": run or self._parent, "status": status, "time": int(time.time() * 1000)}
         )
