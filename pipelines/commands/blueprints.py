@@ -13,11 +13,12 @@ from pipelines.commands.options import (
     DEFAULT_STORE,
     Board,
     Json,
-    Seat,
+    Player,
     Store,
     board_cards,
     bundle_and_line,
     open_exported,
+    seat_number,
     user_input,
     writable,
 )
@@ -27,6 +28,7 @@ from solver.betting.lines import PUBLIC_CARDS, STREETS, without_prefix
 
 if TYPE_CHECKING:
     from artifacts.blueprint.preflop_bundle import PreflopBundle
+    from artifacts.spot_bundle import SpotBundle
     from pipelines.commands.chart_rows import ChartRows
 
 
@@ -71,16 +73,18 @@ def chart(
         writable(file)
     path, line = bundle_and_line(words)
     bundle = open_exported(path, store)
+    from abstractions.cards import format_cards
     from pipelines.commands.chart_rows import chart_rows
 
     with user_input():
         decision = bundle.decision(line)
-        rows = chart_rows(bundle, line, board_cards(board), raw=raw, ev=ev)
+        cards = board_cards(board) if board else bundle.root_board
+        rows = chart_rows(bundle, line, cards, raw=raw, ev=ev)
     title = f"{without_prefix(decision.line) or 'first in'}: {bundle.seats[decision.player]} to act"
-    title += f" on {board}" if board else ""
+    title += f" on {format_cards(cards)}" if len(cards) else ""
     _chart_files(title, rows, png=png, svg=svg, html=html)
     if json_:
-        print(json.dumps(_line_data(bundle, line) | {"board": board, "raw": raw} | rows.data()))
+        print(json.dumps(_line_data(bundle, line) | {"board": format_cards(cards), "raw": raw} | rows.data()))
         return
     from pipelines.figures.chart_text import chart_lines
 
@@ -116,7 +120,7 @@ def _chart_files(title: str, rows: ChartRows, *, png: Any, svg: Any, html: Any) 
         html.write_text(page, encoding="utf-8")
 
 
-def _line_data(bundle: PreflopBundle, line: str) -> dict[str, Any]:
+def _line_data(bundle: PreflopBundle | SpotBundle, line: str) -> dict[str, Any]:
     decision = bundle.decision(line)
     return {
         "line": decision.line,
@@ -147,7 +151,7 @@ def lines(
     """
     opened = open_exported(bundle, store)
     with user_input():
-        cards = board_cards(board)
+        cards = board_cards(board) if board else opened.root_board
         reached = tuple(Street)[PUBLIC_CARDS.index(len(cards))]
         shown = street or (reached if len(cards) else None)
         start = without_prefix(prefix)
@@ -188,7 +192,7 @@ def lines(
 
 def range_(
     words: BundleAndLine = None,
-    player: Annotated[Seat | None, typer.Option(help="whose range; the one to act if left out")] = None,
+    player: Annotated[Player | None, typer.Option(help="whose range; the one to act if left out")] = None,
     board: Board = "",
     store: Store = DEFAULT_STORE,
     json_: Json = False,
@@ -205,10 +209,10 @@ def range_(
     path, line = bundle_and_line(words)
     bundle = open_exported(path, store)
     with user_input():
-        cards = board_cards(board)
-        if player is None:
-            player = tuple(Seat)[bundle.decision(line).player]
-        weights = np.minimum(bundle.range(line, player.value, cards), 1.0)  # products may round above it
+        cards = board_cards(board) if board else bundle.root_board
+        seat = bundle.decision(line).player if player is None else seat_number(bundle, player)
+        weights = np.minimum(bundle.range(line, seat, cards), 1.0)  # products may round above it
+    name = bundle.seats[seat]
     from abstractions.cards import CLASS_NAMES, CLASS_OF_COMBO, NUM_CLASSES, format_combo, live_combos
     from abstractions.ranges import format_range, from_class_weights
 
@@ -218,7 +222,7 @@ def range_(
     if json_:
         names = CLASS_NAMES if by_class else [format_combo(combo) for combo in range(len(combos))]
         held = {name: weight for name, weight in zip(names, weights.tolist()) if weight > 0}
-        data = {"line": line, "player": player.value, "board": board, "range": text, "weights": held}
+        data = {"line": line, "player": name, "board": board, "range": text, "weights": held}
         print(json.dumps(data))
         return
     from pipelines.figures.chart_text import range_lines
@@ -228,7 +232,7 @@ def range_(
     share = np.divide(held_of, live_of, out=np.zeros(NUM_CLASSES), where=live_of > 0)
     console = plain_console()
     console.print(
-        f"{player.value} at {without_prefix(line) or 'the start'}: {combos.sum() / live.sum():.2%} of hands"
+        f"{name} at {without_prefix(line) or 'the start'}: {combos.sum() / live.sum():.2%} of hands"
     )
     for row in range_lines(share, colours=console.color_system is not None):
         console.print(row)

@@ -15,6 +15,7 @@ from pipelines.commands.options import (
     board_cards,
     open_exported,
     user_input,
+    with_preflop,
 )
 from pipelines.run.errors import UserError
 from pipelines.run.progress import plain_console
@@ -43,7 +44,7 @@ def diff(
       poker-solver diff artifacts/store/export-KEY artifacts/store/export-OTHER --top 10
       poker-solver diff export-KEY export-OTHER --board QsJh2h --prefix b250c/
     """
-    bundles = [open_exported(path, DEFAULT_STORE) for path in (first, second)]
+    bundles = [with_preflop(open_exported(path, DEFAULT_STORE)) for path in (first, second)]
     _require_one_game(*bundles)
     from artifacts.blueprint.difference import bundle_difference
 

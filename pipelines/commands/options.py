@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pipelines.run.errors import UserError
-from solver.betting.lines import HEADS_UP_SEATS, is_line
+from solver.betting.lines import HEADS_UP_SEATS, PLAYERS, is_line
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from artifacts.blueprint.preflop_bundle import PreflopBundle
+    from artifacts.spot_bundle import SpotBundle
 
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
 Store = Annotated[
@@ -33,6 +34,13 @@ class Seat(StrEnum):
     """Seats of a heads-up game."""
 
     SB, BB = HEADS_UP_SEATS
+
+
+class Player(StrEnum):
+    """Two players, by seat or by position after the flop."""
+
+    SB, BB = HEADS_UP_SEATS
+    OOP, IP = PLAYERS
 
 
 @contextmanager
@@ -71,12 +79,13 @@ def writable(path: Path | None) -> Path | None:
     return path
 
 
-def open_exported(bundle: Path | None, store: Path) -> PreflopBundle:
+def open_exported(bundle: Path | None, store: Path) -> PreflopBundle | SpotBundle:
     """A bundle with a strategy by its folder, or the blueprint used last in a store; else a user's mistake."""
     from artifacts.blueprint.preflop_bundle import PreflopBundle
     from artifacts.bundle import open_bundle
     from artifacts.bundle_store import BundleStore
     from artifacts.format.manifest import MANIFEST
+    from artifacts.spot_bundle import SpotBundle
 
     if bundle is None:
         newest = [manifest for manifest in BundleStore(store).bundles() if manifest.stage == "export"][-1:]
@@ -88,11 +97,29 @@ def open_exported(bundle: Path | None, store: Path) -> PreflopBundle:
             f"{bundle}: no bundle, it has no {MANIFEST}; expected a folder such as STORE/export-KEY"
         )
     opened = open_bundle(bundle)
-    if not isinstance(opened, PreflopBundle):
+    if not isinstance(opened, PreflopBundle | SpotBundle):
         raise UserError(
-            f"{bundle}: a bundle of stage {opened.manifest.stage}; expected one of stage export or preflop_solve"
+            f"{bundle}: a bundle of stage {opened.manifest.stage}; expected one of stage export, preflop_solve"
+            " or postflop_solve"
         )
     return opened
+
+
+def with_preflop(bundle: PreflopBundle | SpotBundle) -> PreflopBundle:
+    """A bundle that plays before the flop; a saved postflop solve is a user's mistake here."""
+    from artifacts.blueprint.preflop_bundle import PreflopBundle
+
+    if not isinstance(bundle, PreflopBundle):
+        raise UserError(
+            f"{bundle.path}: a saved postflop solve; expected a blueprint or a saved preflop solve"
+        )
+    return bundle
+
+
+def seat_number(bundle: PreflopBundle | SpotBundle, player: Player) -> int:
+    """Number of a player in a bundle; heads-up, the big blind is out of position after the flop."""
+    other = {Player.SB: Player.IP, Player.BB: Player.OOP, Player.IP: Player.SB, Player.OOP: Player.BB}
+    return bundle.seats.index(player if player in bundle.seats else other[player])
 
 
 def bundle_and_line(words: Sequence[str] | None) -> tuple[Path | None, str]:
