@@ -162,7 +162,8 @@ def open_bundle(path: str | Path, *, verify: Verify = "first") -> Bundle:
     -------
     Bundle
         Of the type of its stage: an `artifacts.blueprint.bundle.BlueprintBundle` for `export`, an
-        `artifacts.blueprint.preflop_bundle.PreflopBundle` for `preflop_solve`.
+        `artifacts.blueprint.preflop_bundle.PreflopBundle` for `preflop_solve`, and an
+        `artifacts.spot_bundle.SpotBundle` for `postflop_solve`.
     """
     folder = Path(path)
     manifest = read_manifest(folder)
@@ -187,6 +188,10 @@ def _bundle_type(stage: str) -> type[Bundle]:
         from artifacts.blueprint.preflop_bundle import PreflopBundle
 
         return PreflopBundle
+    if stage == "postflop_solve":
+        from artifacts.spot_bundle import SpotBundle
+
+        return SpotBundle
     return Bundle
 
 

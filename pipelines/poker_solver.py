@@ -15,6 +15,7 @@ from pipelines.commands.chained_command import chained
 from pipelines.commands.comparisons import compare, diff
 from pipelines.commands.options import Json, read_json, user_input, writable
 from pipelines.run.command import run_app
+from pipelines.run.errors import UserError
 from pipelines.run.progress import live_status, plain_console, size, solve_status
 from solver.betting.lines import PLAYERS, without_prefix
 
@@ -163,7 +164,13 @@ def preflop(
 @app.command()
 def solve(
     spot: Annotated[Path, typer.Argument(help="spot file (JSON)")],
-    out: Annotated[Path | None, typer.Option(help="write the result here, as JSON")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="write the result here: a JSON file, or with --nodes a new folder")
+    ] = None,
+    nodes: Annotated[
+        str | None,
+        typer.Option(metavar="all|DEPTH", help="save every decision, or those so many actions from the root"),
+    ] = None,
     state: Annotated[
         Path | None, typer.Option(help="go on from this file if it exists, and save to it")
     ] = None,
@@ -171,16 +178,26 @@ def solve(
 ) -> None:
     """Solve a postflop spot exactly: every hand, every card, no abstraction.
 
-    Ctrl-C stops early with what there is; with --state the next call goes on from there.
+    Ctrl-C stops early with what there is; with --state the next call goes on from there. A folder that --nodes has
+    written is a bundle: chart, lines and range read its decisions, on any board that it deals.
 
     \b
     Examples:
       poker-solver solve spot.json --out result.json
+      poker-solver solve spot.json --out solved --nodes 3
       poker-solver solve spot.json --state spot.npz --json
     """
     data = read_json(spot)
-    for path in (out, state):
-        writable(path)
+    writable(state)
+    if nodes is None:
+        writable(out)
+    else:
+        from pipelines.commands.saved_folder import new_folder
+        from pipelines.commands.saved_spot import kept_nodes, read_depth, save_spot
+
+        if new_folder(out) is None:
+            raise UserError("--nodes: needs --out FOLDER, the folder to write")
+        depth = read_depth(nodes)
     import numpy as np
 
     from solver.postflop.spot import read_spot, spot_result, spot_solver
@@ -193,6 +210,7 @@ def solve(
         with user_input(spot):
             settings = read_spot(data)
             solver = spot_solver(settings)
+            kept = [] if nodes is None else kept_nodes(solver, depth)
             if state is not None and state.exists():
                 with np.load(state) as saved:
                     solver.load_state(dict(saved))
@@ -212,7 +230,17 @@ def solve(
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    if out is not None:
+    if out is not None and nodes is not None:
+        with live_status() as show:
+            save_spot(
+                out,
+                solver,
+                settings,
+                result,
+                kept,
+                progress=lambda done, total: show(f"{done} of {total} decisions"),
+            )
+    elif out is not None:
         out.write_text(json.dumps(result) + "\n", encoding="utf-8")
     if json_:
         print(json.dumps(result))

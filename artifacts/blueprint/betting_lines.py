@@ -69,9 +69,10 @@ class Walk:
 
 
 class BettingLines:
-    """The table `lines.arrow`, read by line."""
+    """The table `lines.arrow`, read by line; `nothing` says why nothing follows the end of a line."""
 
-    def __init__(self, table: ArrowFile) -> None:
+    def __init__(self, table: ArrowFile, *, nothing: str = "the betting is over") -> None:
+        self._nothing = nothing
         self._table = table.table()
         self._lines: list[str] = self._table.column("line").to_pylist()
         self._numbers = {without_prefix(line): number for number, line in enumerate(self._lines)}
@@ -110,12 +111,12 @@ class BettingLines:
         end = self.walk(line).end
         found = self.at(end) or self.at(end + Letter.DEAL)
         if found is None:
-            raise ValueError(f"line {line!r}: nobody acts there, the betting is over")
+            raise ValueError(f"line {line!r}: nobody acts there, {self._nothing}")
         return found
 
     def walk(self, line: str) -> Walk:
         """Walk a line from the start of the hand; a token that is not possible is refused."""
-        keys = walk(line, "", self._offered, nothing="the betting is over")
+        keys = walk(line, "", self._offered, nothing=self._nothing)
         steps = []
         for key, following in pairwise(keys):
             decision = self.at(key)

@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 
 #: Why no combo of a class is there: the board holds a card of each of them.
 BLOCKED = "blocked"
+#: Why a combo is not there: it was not in the range that was solved, so it has no strategy.
+NOT_HELD = "not_held"
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +31,7 @@ class ComboRows:
     actions
         Labels of the actions.
     raw_probability
-        ``[combo, action]`` as trained or solved.
+        ``[combo, action]`` as trained or solved; nan where the reason is `NOT_HELD`.
     reasons
         Why a combo is off-path, None where it is in range. `rarely_reached` only annotates.
     reach

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ from abstractions.cards import (
 from artifacts.blueprint.preflop_bundle import PreflopBundle
 from solver.strategy import by_combo
 
+if TYPE_CHECKING:
+    from artifacts.spot_bundle import SpotBundle
+
 Floats = NDArray[np.float64]
 
 
@@ -33,20 +37,22 @@ def deal_weight(first: Floats, second: Floats) -> float:
     return float(first @ disjoint_weight(second))
 
 
-def hand_reach(bundle: PreflopBundle, line: str, board: NDArray[np.uint8]) -> Floats:
+def hand_reach(bundle: PreflopBundle | SpotBundle, line: str, board: NDArray[np.uint8]) -> Floats:
     """Probability that a line is played and the player to act at its end holds each combo, [1326].
 
     Given the board, over all deals of two hands that it leaves.
     """
     actor = bundle.decision(line).player
     own, other = (by_combo(bundle.range(line, seat, board)) for seat in (actor, 1 - actor))
-    return own * disjoint_weight(other) / num_deals(board)
+    dealt = bundle.dealt_range(0), bundle.dealt_range(1)
+    return own * disjoint_weight(other) / num_deals(board, dealt)
 
 
-def num_deals(board: NDArray[np.uint8]) -> float:
-    """Ordered deals of two hands that a board leaves."""
+def num_deals(board: NDArray[np.uint8], ranges: tuple[Floats, Floats] | None = None) -> float:
+    """Ordered deals of two hands that a board leaves; weighted where `ranges` says which hands are dealt."""
     live = live_combos(board).astype(np.float64) if len(board) else np.ones(NUM_COMBOS)
-    return deal_weight(live, live)
+    first, second = (live, live) if ranges is None else (live * ranges[0], live * ranges[1])
+    return deal_weight(first, second)
 
 
 @dataclass(frozen=True)
@@ -78,13 +84,15 @@ class LinePlay:
             return self.reach @ self.shares / self.reach.sum()
 
 
-def line_plays(bundle: PreflopBundle, lines: Iterable[str], board: NDArray[np.uint8]) -> Iterator[LinePlay]:
+def line_plays(
+    bundle: PreflopBundle | SpotBundle, lines: Iterable[str], board: NDArray[np.uint8]
+) -> Iterator[LinePlay]:
     """Decisions of one street; `board` holds the cards of that street, none before the flop."""
     live = np.flatnonzero(live_combos(board))
     names = tuple(format_combo(int(combo)) for combo in live)
     for line in lines:
         decision, reach = bundle.decision(line), hand_reach(bundle, line, board)
-        if not len(board):
+        if not len(board) and isinstance(bundle, PreflopBundle):
             rows = bundle.preflop(line)
             by_class = np.bincount(CLASS_OF_COMBO, weights=reach, minlength=NUM_CLASSES).astype(np.float64)
             yield LinePlay(line, decision.player, rows.actions, CLASS_NAMES, by_class, rows.raw_probability)
@@ -93,7 +101,9 @@ def line_plays(bundle: PreflopBundle, lines: Iterable[str], board: NDArray[np.ui
             yield LinePlay(line, decision.player, decision.actions, names, reach[live], shares)
 
 
-def line_play(bundle: PreflopBundle, line: str, board: NDArray[np.uint8] | None = None) -> LinePlay:
+def line_play(
+    bundle: PreflopBundle | SpotBundle, line: str, board: NDArray[np.uint8] | None = None
+) -> LinePlay:
     """One decision; before the flop without a board."""
     cards = np.empty(0, dtype=np.uint8) if board is None else board
     return next(line_plays(bundle, [line], cards))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstractions.cards import CLASS_OF_COMBO, check_board, format_cards, parse_board, parse_combo
+from abstractions.cards import CLASS_OF_COMBO, NUM_COMBOS, check_board, format_cards, parse_board, parse_combo
 from artifacts.blueprint.betting_lines import BettingLines, Decision, Walk
 from artifacts.bundle import Bundle
 from solver.betting.lines import HEADS_UP_SEATS, parse_seat
@@ -68,6 +68,16 @@ class PreflopBundle(Bundle):
     """
 
     seats = HEADS_UP_SEATS
+
+    @property
+    def root_board(self) -> NDArray[np.uint8]:
+        """Public cards at the start: none."""
+        return np.empty(0, dtype=np.uint8)
+
+    def dealt_range(self, player: int) -> Floats:
+        """Weight of each combo of a player at the start, [1326]: every hand alike."""
+        del player
+        return np.ones(NUM_COMBOS)
 
     @property
     def _tree(self) -> BettingLines:

@@ -14,12 +14,13 @@ from pipelines.commands.options import (
     Board,
     Game,
     Json,
-    Seat,
+    Player,
     Store,
     board_cards,
     bundle_and_line,
     open_exported,
     say_newest,
+    seat_number,
     user_input,
     writable,
 )
@@ -30,6 +31,7 @@ from solver.betting.lines import PUBLIC_CARDS, STREETS, without_prefix
 if TYPE_CHECKING:
     from artifacts.blueprint.line_reach import LinePlay
     from artifacts.blueprint.preflop_bundle import PreflopBundle
+    from artifacts.spot_bundle import SpotBundle
     from pipelines.commands.chart_rows import ChartRows
 
 
@@ -79,19 +81,21 @@ def chart(
     bundle = open_exported(path, store, game)
     import numpy as np
 
+    from abstractions.cards import format_cards
     from artifacts.blueprint.line_reach import line_play
     from pipelines.commands.chart_rows import chart_rows
     from pipelines.run.bundle_source import source_of
 
     with user_input(None if path else bundle.path):
-        decision, cards = bundle.decision(line), board_cards(board)
+        decision = bundle.decision(line)
+        cards = board_cards(board) if board else bundle.root_board
         rows = chart_rows(bundle, line, cards, raw=raw, ev=ev)
         play = line_play(bundle, line, cards)
     if path is None:
         say_newest(bundle, game)
     source = source_of(bundle)
     title = f"{without_prefix(decision.line) or 'first in'}: {bundle.seats[decision.player]} to act"
-    title += f" on {board}" if board else ""
+    title += f" on {format_cards(cards)}" if len(cards) else ""
     shown: dict[str, Any] = {
         "reach": rows.reach,
         "played": np.nan_to_num(play.frequencies),
@@ -100,8 +104,8 @@ def chart(
     }
     _chart_files(title, rows, shown, png=png, svg=svg, html=html)
     if json_:
-        data = _line_data(bundle, line) | _frequency_data(play) | {"board": board, "raw": raw} | rows.data()
-        print(json.dumps({"source": source.data()} | data))
+        data = _line_data(bundle, line) | _frequency_data(play) | rows.data()
+        print(json.dumps({"source": source.data(), "board": format_cards(cards), "raw": raw} | data))
         return
     from pipelines.figures.chart_text import chart_lines
 
@@ -132,7 +136,7 @@ def _chart_files(
         html.write_text(chart_html(title, *drawn, **shown), encoding="utf-8")
 
 
-def _line_data(bundle: PreflopBundle, line: str) -> dict[str, Any]:
+def _line_data(bundle: PreflopBundle | SpotBundle, line: str) -> dict[str, Any]:
     decision = bundle.decision(line)
     return {
         "line": without_prefix(decision.line),
@@ -171,7 +175,7 @@ def lines(
     """
     opened = open_exported(bundle, store, game)
     with user_input(None if bundle else opened.path):
-        cards = board_cards(board)
+        cards = board_cards(board) if board else opened.root_board
         reached = tuple(Street)[PUBLIC_CARDS.index(len(cards))]
         shown = street or (reached if len(cards) else None)
         start = without_prefix(prefix)
@@ -214,7 +218,7 @@ def lines(
 
 def range_(
     words: BundleAndLine = None,
-    player: Annotated[Seat | None, typer.Option(help="whose range; the one to act if left out")] = None,
+    player: Annotated[Player | None, typer.Option(help="whose range; the one to act if left out")] = None,
     board: Board = "",
     game: Game = None,
     store: Store = DEFAULT_STORE,
@@ -232,10 +236,10 @@ def range_(
     path, line = bundle_and_line(words)
     bundle = open_exported(path, store, game)
     with user_input(None if path else bundle.path):
-        cards = board_cards(board)
-        if player is None:
-            player = tuple(Seat)[bundle.decision(line).player]
-        weights = np.minimum(bundle.range(line, player.value, cards), 1.0)  # products may round above it
+        cards = board_cards(board) if board else bundle.root_board
+        seat = bundle.decision(line).player if player is None else seat_number(bundle, player)
+        weights = np.minimum(bundle.range(line, seat, cards), 1.0)  # products may round above it
+    name = bundle.seats[seat]
     from abstractions.cards import CLASS_NAMES, CLASS_OF_COMBO, NUM_CLASSES, format_combo, live_combos
     from abstractions.ranges import format_range, from_class_weights
     from pipelines.run.bundle_source import source_of
@@ -249,7 +253,7 @@ def range_(
     if json_:
         names = CLASS_NAMES if by_class else [format_combo(combo) for combo in range(len(combos))]
         held = {name: weight for name, weight in zip(names, weights.tolist()) if weight > 0}
-        data = {"line": line, "player": player.value, "board": board, "range": text, "weights": held}
+        data = {"line": line, "player": name, "board": board, "range": text, "weights": held}
         print(json.dumps({"source": source.data()} | data))
         return
     from pipelines.figures.chart_text import range_lines
@@ -258,9 +262,7 @@ def range_(
     held_of, live_of = (np.bincount(CLASS_OF_COMBO, weights=part) for part in (combos, live))
     share = np.divide(held_of, live_of, out=np.zeros(NUM_CLASSES), where=live_of > 0)
     console = plain_console()
-    console.print(
-        f"{player.value} at {line or 'the start'}: {combos.sum() / live.sum():.2%} of hands", markup=False
-    )
+    console.print(f"{name} at {line or 'the start'}: {combos.sum() / live.sum():.2%} of hands", markup=False)
     console.print(source.caption, markup=False)
     for row in range_lines(share, colours=console.color_system is not None):
         console.print(row)

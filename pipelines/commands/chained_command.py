@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.commands.options import DEFAULT_STORE, Json, Seat, open_exported, user_input, writable
+from pipelines.commands.options import (
+    DEFAULT_STORE,
+    Json,
+    Seat,
+    open_exported,
+    user_input,
+    with_preflop,
+    writable,
+)
 from pipelines.run.errors import UserError
 from pipelines.run.progress import live_status, solve_status
 from solver.betting.lines import parse_seat
@@ -129,6 +137,6 @@ def _live(overrides: list[str], iterations: int) -> PreflopPlay:
 def _exported(path: Path) -> PreflopPlay:
     from pipelines.commands.preflop_play import PreflopPlay
 
-    bundle = open_exported(path, DEFAULT_STORE)
+    bundle = with_preflop(open_exported(path, DEFAULT_STORE))
     source = {"source": str(path), "exploitability_mbb": bundle.metrics["exploitability_raw"]}
     return PreflopPlay(bundle.game, bundle.strategy_table(clean=False), source)

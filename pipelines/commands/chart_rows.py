@@ -15,11 +15,15 @@ from pipelines.figures.charts import ChartValues
 if TYPE_CHECKING:
     from artifacts.blueprint.combo_rows import ComboRows
     from artifacts.blueprint.preflop_bundle import PreflopBundle
+    from artifacts.spot_bundle import SpotBundle
 
 Floats = NDArray[np.float64]
 Reasons = Sequence[str | None]
 
 NET = "EV in bb, net of everything since the start of the hand"
+RECEIVED = "EV in bb of 100 chips, received from here on with the share of the pot"
+#: A spot has chips and no blinds; everywhere else a big blind is so many.
+CHIPS_PER_BIG_BLIND = 100
 #: Run-outs on which a blueprint's values after the flop are measured.
 RUNOUTS = 96
 
@@ -77,7 +81,7 @@ class ChartRows:
 
 
 def chart_rows(
-    bundle: PreflopBundle, line: str, board: NDArray[np.uint8], *, raw: bool, ev: bool
+    bundle: PreflopBundle | SpotBundle, line: str, board: NDArray[np.uint8], *, raw: bool, ev: bool
 ) -> ChartRows:
     """The rows of a decision of a bundle.
 
@@ -91,7 +95,12 @@ def chart_rows(
         Say what hands win.
     """
     from artifacts.blueprint.bundle import BlueprintBundle
+    from artifacts.spot_bundle import SpotBundle
 
+    if isinstance(bundle, SpotBundle):
+        rows = bundle.postflop(line, board)
+        chips = bundle.action_values(line, board)[:, rows.combos].T if ev else None
+        return _postflop(rows, chips, CHIPS_PER_BIG_BLIND, RECEIVED, raw=raw)
     decision = bundle.decision(line)
     if decision.street == 0:
         if len(board):
@@ -120,7 +129,7 @@ def _preflop(bundle: PreflopBundle, line: str, *, raw: bool, ev: bool) -> ChartR
 def _postflop(
     rows: ComboRows, chips: Floats | None, big_blind: float, meaning: str, *, raw: bool
 ) -> ChartRows:
-    from artifacts.blueprint.combo_rows import BLOCKED
+    from artifacts.blueprint.combo_rows import BLOCKED, NOT_HELD
 
     shares = rows.raw_probability if raw else rows.probability
     values = None
@@ -129,7 +138,7 @@ def _postflop(
     if by_action is not None and by_hand is not None:
         values = ChartValues(rows.class_mean(by_hand, raw=raw), rows.class_mean(by_action, raw=raw), meaning)
     marks = rows.class_reasons
-    reasons = [mark if mark == BLOCKED or not raw else None for mark in marks]
+    reasons = [mark if mark in (BLOCKED, NOT_HELD) or not raw else None for mark in marks]
     combos = {
         format_combo(int(combo)): _row(
             rows.actions,
@@ -140,6 +149,7 @@ def _postflop(
             None if by_action is None else by_action[k],
         )
         for k, combo in enumerate(rows.combos)
+        if rows.reasons[k] != NOT_HELD
     }
     return ChartRows(
         rows.actions, rows.class_probability(raw=raw), reasons, marks, rows.class_reach, values, combos

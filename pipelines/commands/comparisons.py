@@ -15,6 +15,7 @@ from pipelines.commands.options import (
     board_cards,
     open_exported,
     user_input,
+    with_preflop,
 )
 from pipelines.run.errors import UserError
 from pipelines.run.progress import plain_console
@@ -42,7 +43,7 @@ def diff(
       poker-solver diff STORE/export-KEY STORE/export-OTHER --top 10
       poker-solver diff export-KEY export-OTHER --board QsJh2h --prefix b250c/
     """
-    bundles = [open_exported(path) for path in (first, second)]
+    bundles = [with_preflop(open_exported(path)) for path in (first, second)]
     _require_one_game(*bundles)
     from artifacts.blueprint.difference import bundle_difference
     from pipelines.run.bundle_source import source_of

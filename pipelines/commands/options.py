@@ -15,13 +15,14 @@ import typer
 
 from pipelines.config.default_store import CHECKOUT_STORE, FOLDER_STORE, default_store
 from pipelines.run.errors import UserError
-from solver.betting.lines import HEADS_UP_SEATS, is_line
+from solver.betting.lines import HEADS_UP_SEATS, PLAYERS, is_line
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from artifacts.blueprint.preflop_bundle import PreflopBundle
+    from artifacts.spot_bundle import SpotBundle
 
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
 DEFAULT_STORE_TEXT = f"{CHECKOUT_STORE} in a checkout, {FOLDER_STORE} in any other folder"
@@ -43,6 +44,13 @@ class Seat(StrEnum):
     """Seats of a heads-up game."""
 
     SB, BB = HEADS_UP_SEATS
+
+
+class Player(StrEnum):
+    """Two players, by seat or by position after the flop."""
+
+    SB, BB = HEADS_UP_SEATS
+    OOP, IP = PLAYERS
 
 
 @contextmanager
@@ -81,7 +89,9 @@ def writable(path: Path | None) -> Path | None:
     return path
 
 
-def open_exported(bundle: Path | None, store: Path | None = None, game: str | None = None) -> PreflopBundle:
+def open_exported(
+    bundle: Path | None, store: Path | None = None, game: str | None = None
+) -> PreflopBundle | SpotBundle:
     """A bundle with a strategy by its folder, or the blueprint used last in a store; else a user's mistake.
 
     Parameters
@@ -94,6 +104,7 @@ def open_exported(bundle: Path | None, store: Path | None = None, game: str | No
     from artifacts.blueprint.preflop_bundle import PreflopBundle
     from artifacts.bundle import open_bundle
     from artifacts.format.manifest import MANIFEST
+    from artifacts.spot_bundle import SpotBundle
 
     if bundle is not None and game is not None:
         raise UserError(f"--game: the game is that of the bundle {bundle}; give one of the two")
@@ -104,14 +115,15 @@ def open_exported(bundle: Path | None, store: Path | None = None, game: str | No
             f"{bundle}: no bundle, it has no {MANIFEST}; expected a folder such as STORE/export-KEY"
         )
     opened = open_bundle(bundle)
-    if not isinstance(opened, PreflopBundle):
+    if not isinstance(opened, PreflopBundle | SpotBundle):
         raise UserError(
-            f"{bundle}: a bundle of stage {opened.manifest.stage}; expected one of stage export or preflop_solve"
+            f"{bundle}: a bundle of stage {opened.manifest.stage}; expected one of stage export, preflop_solve"
+            " or postflop_solve"
         )
     return opened
 
 
-def say_newest(bundle: PreflopBundle, game: str | None) -> None:
+def say_newest(bundle: PreflopBundle | SpotBundle, game: str | None) -> None:
     """Name the bundle that was taken for being the newest. A mistake is one line, so call it after all checks."""
     of_game = "" if game is None else f" of {game}"
     print(f"the newest blueprint{of_game}: {os.path.relpath(bundle.path)}", file=sys.stderr)
@@ -136,6 +148,23 @@ def _newest_exported(root: Path, game: str | None) -> PreflopBundle:
             return bundle
         others.append(f"{game_name(bundle.game)} ({manifest.name})")
     raise UserError(f"--game: no blueprint of {game} in {root}; it has {', '.join(others)}")
+
+
+def with_preflop(bundle: PreflopBundle | SpotBundle) -> PreflopBundle:
+    """A bundle that plays before the flop; a saved postflop solve is a user's mistake here."""
+    from artifacts.blueprint.preflop_bundle import PreflopBundle
+
+    if not isinstance(bundle, PreflopBundle):
+        raise UserError(
+            f"{bundle.path}: a saved postflop solve; expected a blueprint or a saved preflop solve"
+        )
+    return bundle
+
+
+def seat_number(bundle: PreflopBundle | SpotBundle, player: Player) -> int:
+    """Number of a player in a bundle; heads-up, the big blind is out of position after the flop."""
+    other = {Player.SB: Player.IP, Player.BB: Player.OOP, Player.IP: Player.SB, Player.OOP: Player.BB}
+    return bundle.seats.index(player if player in bundle.seats else other[player])
 
 
 def bundle_and_line(words: Sequence[str] | None) -> tuple[Path | None, str]:

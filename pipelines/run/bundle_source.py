@@ -16,6 +16,7 @@ from typing import Any
 from artifacts.blueprint.preflop_bundle import PreflopBundle
 from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
+from artifacts.spot_bundle import SpotBundle
 from pipelines.config.named_games import game_data, game_title
 from solver.betting.game import GameConfig
 
@@ -91,8 +92,42 @@ def mbb_text(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def source_of(bundle: PreflopBundle) -> Source:
-    """What an exported blueprint is, and which run it is from."""
+@dataclass(frozen=True)
+class SpotSource:
+    """Where the figures of a saved postflop solve come from; `exploitability_pct` is in percent of the pot."""
+
+    bundle: Path
+    name: str
+    board: str
+    pot: int
+    stack: int
+    exploitability_pct: float | None = None
+
+    @property
+    def caption(self) -> str:
+        """One line for people."""
+        parts = [f"spot {self.board}, pot {self.pot}, stack {self.stack}", self.name]
+        if self.exploitability_pct is not None:
+            parts.append(f"exploitability {self.exploitability_pct:.3g} % of pot")
+        return _BETWEEN.join(parts)
+
+    def data(self) -> dict[str, Any]:
+        """The object `source` of a command's JSON."""
+        return {**vars(self), "bundle": str(self.bundle)}
+
+
+def source_of(bundle: PreflopBundle | SpotBundle) -> Source | SpotSource:
+    """What a strategy that was saved is of, and which run it is from."""
+    if isinstance(bundle, SpotBundle):
+        spot = bundle.spot
+        return SpotSource(
+            bundle=bundle.path,
+            name=_short_name(bundle.manifest.stage, bundle.key),
+            board=spot["board"],
+            pot=spot["pot"],
+            stack=spot["stack"],
+            exploitability_pct=bundle.metrics.get("exploitability_pct"),
+        )
     return replace(_without_run(bundle), run=_read_note(bundle))
 
 
