@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache, partial
 from pathlib import Path
 
 import hydra
+from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 from artifacts.bundle_store import BundleStore
 from pipelines.config.composition import (
@@ -34,8 +37,10 @@ from pipelines.figures.textures import texture_figures
 from pipelines.figures.trace import trace_figures
 from pipelines.run.bundle_source import RunNote, note_run
 from pipelines.run.cluster import open_cluster
-from pipelines.run.command import run_command
-from pipelines.run.engine import Planner, Ref, Runner, Stages, make_store
+from pipelines.run.command import failure_line, run_command
+from pipelines.run.disk import Room, check_store, check_writable, make_store
+from pipelines.run.engine import Planner, Ref, Runner, Stages
+from pipelines.run.errors import UserError
 from pipelines.run.headline import description
 from pipelines.run.progress import Reporter, duration, size
 from pipelines.run.revision import git_revision
@@ -51,7 +56,7 @@ from pipelines.stages import (
     preflop_equity,
     textures,
 )
-from pipelines.stages.estimates import core_seconds
+from pipelines.stages.estimates import core_seconds, disk_bytes
 from pipelines.training.setup import TrainingConfig
 
 
@@ -156,14 +161,22 @@ def run_pipeline(config: Config) -> Path | None:
     """Plan, run what is missing, record it; return the folder of the exported bundle (None: plan only)."""
     reporter = Reporter()
     store = BundleStore(config.store.root)
+    check_store(store.root)
+    if not config.plan:
+        check_writable(store.root)
     planner = Planner(
-        store, config.cluster.num_cpus or os.cpu_count() or 1, partial(core_seconds, config=config)
+        store,
+        config.cluster.num_cpus or os.cpu_count() or 1,
+        partial(core_seconds, config=config),
+        partial(disk_bytes, config=config),
     )
     pipeline(config, planner)
-    reporter.plan(planner.rows)
+    room = Room.of_plan(store, planner.rows)
+    reporter.plan(planner.rows, room.words())
     reporter.say(store_note(config.store.root))
     if config.plan:
         return None
+    room.check()
     make_store(store)
     with ExitStack() as stack:
         stack.enter_context(store.active(f"{row.stage}-{row.key}" for row in planner.rows))
@@ -211,13 +224,6 @@ def run_tags(config: Config) -> dict[str, str]:
     }
 
 
-@hydra.main(config_path=f"pkg://{CONFIG_MODULE}", config_name=CONFIG_NAME, version_base="1.3")
-def _hydra_main(hydra_config: DictConfig) -> None:
-    path = run_pipeline(config_from(hydra_config))
-    if path is not None:
-        print(f"bundle: {os.path.relpath(path)}", flush=True)
-
-
 def main() -> None:
     """Check the command line first, so that a mistake costs one line and nothing is written."""
     sys.argv[1:] = printed_resolved(sys.argv[1:])
@@ -226,11 +232,41 @@ def main() -> None:
         check_sweep(overrides)
     else:
         compose_config(overrides)
-    _hydra_main()
+    failures: list[Exception] = []
+
+    def job(hydra_config: DictConfig) -> None:
+        try:
+            path = run_pipeline(config_from(hydra_config))
+            if path is not None:
+                print(f"bundle: {os.path.relpath(path)}", flush=True)
+        except Exception as error:
+            failures.append(error)
+
+    run_hydra(job)
+    for error in failures[1:]:
+        print(f"error: {(failure_line(error) or (repr(error),))[0]}", file=sys.stderr)
+    if failures:
+        raise failures[0]
+
+
+def run_hydra(job: Callable[[DictConfig], None]) -> None:
+    """Give Hydra the command line, and `job` each configuration that it makes of it.
+
+    Hydra reports whatever is raised in a job by a page of its own and exit code 1. So a job keeps its failure to
+    itself, and what Hydra raises is raised here.
+    """
+    os.environ["HYDRA_FULL_ERROR"] = "1"
+    main = hydra.main(config_path=f"pkg://{CONFIG_MODULE}", config_name=CONFIG_NAME, version_base="1.3")
+    try:
+        main(job)()
+    except (HydraException, OmegaConfBaseException) as error:
+        raise UserError(next(iter(str(error).splitlines()), type(error).__name__)) from None
+    except OSError as error:
+        raise UserError(
+            f"{error.filename}: cannot be written ({error.strerror}); a sweep keeps its notes in store.root"
+        ) from None
 
 
 if __name__ == "__main__":
     again = shlex.join([os.path.basename(sys.executable), "-m", "pipelines.blueprint", *sys.argv[1:]])
-    run_command(
-        main, on_interrupt=f"interrupted; finished stages and checkpoints are kept. Resume with: {again}"
-    )
+    run_command(main, resume=f"finished stages and checkpoints are kept. Resume with: {again}")

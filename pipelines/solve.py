@@ -27,7 +27,8 @@ from pipelines.run.bundle_source import bundle_caption
 from pipelines.run.cluster import open_cluster
 from pipelines.run.code_version import code_version
 from pipelines.run.command import run_command
-from pipelines.run.engine import make_store, stage_key
+from pipelines.run.disk import make_store
+from pipelines.run.engine import stage_key
 from pipelines.run.errors import UserError
 from pipelines.run.pictures import png
 from pipelines.run.progress import Reporter, plain_console
@@ -146,4 +147,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     again = shlex.join([os.path.basename(sys.executable), "-m", "pipelines.solve", *sys.argv[1:]])
-    run_command(main, on_interrupt=f"interrupted; solved spots are kept. Resume with: {again}")
+    run_command(main, resume=f"solved spots are kept. Resume with: {again}")

@@ -11,13 +11,15 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
+import psutil
 from numpy.typing import NDArray
 
-from pipelines.run.errors import UserError
+from pipelines.run.errors import MachineError, UserError
+from pipelines.run.ray_failures import DaemonWatch, explained
 
 if TYPE_CHECKING:
     from pipelines.config.schema import Cluster as ClusterConfig
@@ -79,8 +81,11 @@ class InProcess:
 class RayCluster:
     """Ray tasks with bounded in-flight work; a task whose worker or node dies is run again."""
 
-    def __init__(self, num_cpus: int, *, in_flight: int, retries: int) -> None:
+    def __init__(
+        self, num_cpus: int, *, in_flight: int, retries: int, watch: DaemonWatch | None = None
+    ) -> None:
         self.num_cpus = num_cpus
+        self.watch = watch
         self._in_flight = max(1, in_flight * num_cpus)
         self._retries = retries
 
@@ -96,14 +101,21 @@ class RayCluster:
         position = 0
         try:
             while position < len(items) or under_way:
-                while position < len(items) and len(under_way) < self._in_flight:
-                    under_way[task.remote(items[position], *arguments)] = position
-                    position += 1
-                (ready,), _ = ray.wait(list(under_way), num_returns=1)
-                yield under_way.pop(ready), ray.get(ready)
+                with explained(self.watch):
+                    while position < len(items) and len(under_way) < self._in_flight:
+                        under_way[task.remote(items[position], *arguments)] = position
+                        position += 1
+                    (ready,), _ = ray.wait(list(under_way), num_returns=1)
+                    done = under_way.pop(ready), ray.get(ready)
+                yield done
         finally:
             for reference in under_way:  # the consumer stopped, or a task failed
                 ray.cancel(reference, force=True)
+
+
+def ray_failures_explained(cluster: Cluster) -> AbstractContextManager[None]:
+    """For a block that uses Ray on its own beside `stream`: what Ray raises there is told in one line."""
+    return explained(cluster.watch) if isinstance(cluster, RayCluster) else nullcontext()
 
 
 def _check_reachable(address: str) -> None:
@@ -131,6 +143,8 @@ def open_cluster(config: ClusterConfig) -> Iterator[Cluster]:
     if config.address not in (None, "auto"):
         _check_reachable(str(config.address))
     on_terminate = signal.getsignal(signal.SIGTERM)  # ray.init installs its own
+    own_processes = psutil.Process()
+    before = set(own_processes.children(recursive=True))
     try:
         if config.kind == "local":
             # A record of every call, for the dashboard that is not started: a third of a gigabyte in an hour.
@@ -138,14 +152,17 @@ def open_cluster(config: ClusterConfig) -> Iterator[Cluster]:
             # Workers that were done with the abstraction would sit beside the shards for the whole training.
             os.environ.setdefault("RAY_num_workers_soft_limit", "0")
             os.environ.setdefault("RAY_idle_worker_killing_time_threshold_ms", "5000")
-            ray.init(
-                address="local",  # a cluster of our own, even where another one runs on this machine
-                num_cpus=config.num_cpus or os.cpu_count() or 1,
-                object_store_memory=None if config.object_store_mb is None else config.object_store_mb << 20,
-                include_dashboard=False,
-                log_to_driver=False,
-                logging_level="ERROR",
-            )
+            with _loopback_only():
+                ray.init(
+                    address="local",  # a cluster of our own, even where another one runs on this machine
+                    num_cpus=config.num_cpus or os.cpu_count() or 1,
+                    object_store_memory=None
+                    if config.object_store_mb is None
+                    else config.object_store_mb << 20,
+                    include_dashboard=False,
+                    log_to_driver=False,
+                    logging_level="ERROR",
+                )
         else:
             ray.init(address=config.address, log_to_driver=False, logging_level="ERROR")
     except ConnectionError as error:
@@ -156,11 +173,40 @@ def open_cluster(config: ClusterConfig) -> Iterator[Cluster]:
     except SystemExit:
         # While Ray starts, its own handler answers SIGTERM by exiting.
         raise KeyboardInterrupt from None
+    except OSError:
+        raise
+    except Exception as error:
+        first = next(iter(str(error).splitlines()), type(error).__name__)
+        raise MachineError(f"Ray did not start ({first})") from error
+    watch = None
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, on_terminate)
+        if config.kind == "local":
+            watch = DaemonWatch([p for p in own_processes.children(recursive=True) if p not in before])
+            watch.start()
     try:
         # A configured number may exceed what is up now: the autoscaler sees the demand and adds nodes.
         num_cpus = config.num_cpus or int(ray.cluster_resources().get("CPU", 1))
-        yield RayCluster(num_cpus, in_flight=config.in_flight, retries=config.retries)
+        with explained(watch):
+            yield RayCluster(num_cpus, in_flight=config.in_flight, retries=config.retries, watch=watch)
     finally:
+        if watch is not None:
+            watch.stop()
         ray.shutdown()
+
+
+@contextmanager
+def _loopback_only() -> Iterator[None]:
+    """Let Ray take 127.0.0.1 for the address of this machine, so that its servers listen to this machine alone.
+
+    Ray replaces a loopback address that `init` is given by one that other machines reach. It has a switch for systems
+    on which it never forms clusters; with it, the loopback address stays.
+    """
+    from ray._private import ray_constants
+
+    before = ray_constants.ENABLE_RAY_CLUSTER
+    ray_constants.ENABLE_RAY_CLUSTER = False
+    try:
+        yield
+    finally:
+        ray_constants.ENABLE_RAY_CLUSTER = before

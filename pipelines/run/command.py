@@ -1,7 +1,8 @@
-"""What all commands share: exit codes, one line for a user's mistake, interrupts that can be resumed."""
+"""What all commands share: exit codes, one line for what is no fault of the program, interrupts that can be resumed."""
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -11,22 +12,58 @@ from typing import NoReturn
 import typer
 
 from artifacts.errors import BundleError
-from pipelines.run.errors import UserError
+from pipelines.run.errors import MachineError, UserError, is_full
 
 DONE, FAILED, USER_ERROR, INTERRUPTED = 0, 1, 2, 130
 
 
-def run_command(body: Callable[[], int | None], *, on_interrupt: str = "interrupted") -> NoReturn:
-    """Run `body` and exit: 0 done, 1 failed, 2 the user's mistake, 130 interrupted."""
+def run_command(body: Callable[[], int | None], *, resume: str = "") -> NoReturn:
+    """Run `body` and exit: 0 done, 1 failed, 2 the user's mistake, 130 interrupted.
+
+    Parameters
+    ----------
+    resume
+        What is kept of the work and how to go on, for a command that can.
+    """
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         sys.exit(body() or DONE)
-    except UserError as error:
-        fail(str(error), USER_ERROR)
-    except BundleError as error:
-        fail(str(error), FAILED)
     except KeyboardInterrupt:
-        fail(on_interrupt, INTERRUPTED)
+        fail("; ".join(word for word in ("interrupted", resume) if word), INTERRUPTED)
+    except Exception as error:
+        told = failure_line(error, resume=resume)
+        if told is None:  # a fault of the program, which its traceback helps to mend
+            raise
+        fail(*told)
+
+
+def failure_line(error: Exception, *, resume: str = "") -> tuple[str, int] | None:
+    """What to tell a person of a failure, and the exit code; None if it is a fault of the program."""
+    if isinstance(error, UserError):
+        return _one_line(str(error)), USER_ERROR
+    if isinstance(error, BundleError):
+        return _one_line(str(error)), FAILED
+    if isinstance(error, MachineError):
+        message, resumable = str(error), error.resumable
+    elif isinstance(error, OSError):
+        message, resumable = _disk_line(error), True
+    elif isinstance(error, MemoryError):
+        message, resumable = "out of memory", True
+    else:
+        return None
+    return _one_line("; ".join(word for word in (message, resume if resumable else "") if word)), FAILED
+
+
+def _disk_line(error: OSError) -> str:
+    """A failure of the system, most likely of the disk, with its file if that is known."""
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    if is_full(error):
+        return f"the disk is full ({reason}{f': {error.filename}' if error.filename else ''})"
+    return f"{error.filename}: {reason}" if error.filename else reason
+
+
+def _one_line(text: str) -> str:
+    return " ".join(line.strip() for line in text.splitlines())
 
 
 def run_app(app: typer.Typer) -> NoReturn:
@@ -50,7 +87,16 @@ def _without_standalone(app: typer.Typer) -> int:
 def fail(message: str, code: int) -> NoReturn:
     """One line on standard error, then exit."""
     print(f"error: {message}" if code != INTERRUPTED else message, file=sys.stderr)
+    _drop_output_that_cannot_be_written()
     sys.exit(code)
+
+
+def _drop_output_that_cannot_be_written() -> None:
+    """Python writes what is left of the output when it ends. On a full disk that would be a second error."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001

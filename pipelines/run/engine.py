@@ -10,22 +10,28 @@ import dataclasses
 import hashlib
 import json
 import os
+import shlex
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
+from artifacts.errors import BundleError
 from artifacts.format.arrow_file import Column
 from pipelines.run.bundle_source import bundle_caption
-from pipelines.run.cluster import Cluster
+from pipelines.run.cluster import Cluster, ray_failures_explained
 from pipelines.run.code_version import code_version
-from pipelines.run.errors import UserError
+from pipelines.run.costs import Costs
+from pipelines.run.disk import folder_bytes
+from pipelines.run.errors import is_full
 from pipelines.run.meter import Meter
 from pipelines.run.pictures import Figures, drawn
-from pipelines.run.progress import PlanRow, Reporter, duration, size
+from pipelines.run.progress import PlanRow, Reporter, StageDisk, duration, size
 
 if TYPE_CHECKING:
     from pipelines.run.stage_record import StageRecord
@@ -49,13 +55,23 @@ class Output:
 
 
 class StageRun:
-    """What a stage may use besides its config and inputs: workers, progress, a place for checkpoints."""
+    """What a stage may use besides its config and inputs: workers, progress, a place for files.
+
+    What is in `checkpoints` is there when the stage is started again after a failure; what is in `scratch` is not.
+    """
 
     def __init__(
-        self, cluster: Cluster, checkpoints: Path, reporter: Reporter, record: StageRecord | None = None
+        self,
+        cluster: Cluster,
+        checkpoints: Path,
+        reporter: Reporter,
+        record: StageRecord | None = None,
+        *,
+        scratch: Path | None = None,
     ) -> None:
         self.cluster = cluster
         self.checkpoints = checkpoints
+        self.scratch = scratch or checkpoints / "scratch"
         self._reporter = reporter
         self._record = record
         self._started = time.monotonic()
@@ -147,61 +163,25 @@ def stage_key(name: str, code: str, config: Mapping[str, Any], inputs: Mapping[s
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
-def make_store(store: BundleStore) -> None:
-    """Create the store's folder, or say why it cannot be."""
-    try:
-        store.root.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"store.root: {store.root} cannot be created ({error.strerror})") from None
-    if not os.access(store.root, os.W_OK):
-        raise UserError(f"store.root: {store.root} is not writable")
-
-
-class Costs:
-    """What each stage cost when it was computed, for honest estimates. Losing the file loses nothing else.
-
-    A cost is kept under the bundle's name, and under its signature for other versions of the code.
-    """
-
-    def __init__(self, root: Path) -> None:
-        self._path = root / ".costs.json"
-
-    def _read(self) -> dict[str, dict[str, float]]:
-        try:
-            return dict(json.loads(self._path.read_text()))
-        except (OSError, ValueError):
-            return {}
-
-    def of_bundle(self, ref: Ref) -> dict[str, float]:
-        """`core_seconds` and `peak_bytes` of computing the bundle; empty when nobody knows."""
-        return self._read().get(ref.name, {})
-
-    def expected(self, ref: Ref) -> float | None:
-        """Core-seconds that such a stage took last, or None."""
-        return self._read().get(ref.signature, {}).get("core_seconds")
-
-    def remember(self, ref: Ref, core_seconds: float, peak_bytes: int) -> None:
-        """Record a measured cost."""
-        cost = {"core_seconds": round(core_seconds, 3), "peak_bytes": float(peak_bytes)}
-        known = self._read() | {ref.name: cost, ref.signature: cost}
-        temporary = self._path.with_suffix(f".{os.getpid()}")
-        temporary.write_text(json.dumps(known, indent=0, sort_keys=True))
-        temporary.replace(self._path)
-
-
 class Planner:
     """Works out keys and costs, and computes nothing.
 
-    `estimate` says by a stage's name what it may cost, in core-seconds, until it has been timed.
+    `estimate` says by a stage's name what it may cost, in core-seconds, until it has been timed; `estimate_disk`
+    says what it may write, until that has been measured.
     """
 
     def __init__(
-        self, store: BundleStore, num_cpus: int, estimate: Callable[[str], float | None] = lambda _: None
+        self,
+        store: BundleStore,
+        num_cpus: int,
+        estimate: Callable[[str], float | None] = lambda _: None,
+        estimate_disk: Callable[[str], StageDisk | None] = lambda _: None,
     ) -> None:
         self.rows: list[PlanRow] = []
         self._store = store
         self._num_cpus = num_cpus
         self._estimate = estimate
+        self._estimate_disk = estimate_disk
         self._costs = Costs(store.root)
 
     def stage(
@@ -215,7 +195,7 @@ class Planner:
     ) -> Ref:
         """See `Stages.stage`."""
         ref, _, _ = _address(name, compute, config, inputs)
-        measured = self._costs.expected(ref)
+        measured = self._costs.of(ref.signature).get("core_seconds")
         cost = measured if measured is not None else self._estimate(name)
         self.rows.append(
             PlanRow(
@@ -224,6 +204,7 @@ class Planner:
                 cached=self._store.has(name, ref.key),
                 inputs=[input_.stage for input_ in inputs.values()],
                 seconds=None if cost is None else cost / self._num_cpus,
+                disk=self._costs.disk(ref.signature) or self._estimate_disk(name),
             )
         )
         return ref
@@ -263,7 +244,7 @@ class Runner:
         """See `Stages.stage`."""
         ref, slice_, code = _address(name, compute, config, inputs)
         record = self._tracker.stage(name, ref.key, slice_, {k: r.key for k, r in inputs.items()})
-        with record:
+        with record, self._store_failures_explained():
             if self._store.has(name, ref.key):
                 self._reporter.say(f"{name}: cached")
             else:
@@ -275,7 +256,7 @@ class Runner:
                         record.cost(self._compute(ref, compute, config, slice_, code, inputs, record))
             bundle = self._store.open(name, ref.key)
             self._store.mark_used(name, ref.key)
-            self._paid.append(self._costs.of_bundle(ref))
+            self._paid.append(self._costs.of(ref.name))
             folder = self._store.pictures(name, ref.key)
             pictures = drawn(folder, bundle, figures, bundle_caption(bundle)) if figures else {}
             record.bundle(bundle, pictures)
@@ -288,6 +269,23 @@ class Runner:
             "core_hours_total": sum(cost.get("core_seconds", 0.0) for cost in self._paid) / 3600,
             "peak_memory_bytes": max((cost.get("peak_bytes", 0.0) for cost in self._paid), default=0.0),
         }
+
+    @contextmanager
+    def _store_failures_explained(self) -> Iterator[None]:
+        """Say what to do about a damaged bundle, and where the disk is full."""
+        root = shlex.quote(str(self._store.root))
+        try:
+            yield
+        except BundleError as error:
+            raise BundleError(
+                f"{error}; remove that bundle's folder and run again to compute it anew "
+                f"(python -m pipelines.store verify store.root={root} checks them all)"
+            ) from None
+        except OSError as error:
+            # Arrow, numpy and others do not say which file they could not write.
+            if is_full(error) and error.filename is None:
+                raise OSError(error.errno, os.strerror(error.errno or 0), str(self._store.root)) from error
+            raise
 
     def _compute(
         self,
@@ -303,11 +301,14 @@ class Runner:
         self._store.discard_leftovers(ref.stage, ref.key)
         opened = {name: self._store.open(input_.stage, input_.key) for name, input_ in inputs.items()}
         self._reporter.start(ref.stage, self._estimates.get(ref.stage))
+        checkpoints = self._store.checkpoints(ref.stage, ref.key)
+        scratch = self._store.root / ".tmp" / f"{ref.name}.scratch"
         try:
-            with Meter() as meter:
-                checkpoints = self._store.checkpoints(ref.stage, ref.key)
-                run = StageRun(cluster, checkpoints, self._reporter, record)
-                output = compute(config, opened, run)
+            with Meter(lambda: folder_bytes([checkpoints, scratch])) as meter:
+                run = StageRun(cluster, checkpoints, self._reporter, record, scratch=scratch)
+                with ray_failures_explained(cluster):
+                    output = compute(config, opened, run)
+                meter.look_at_disk()
                 bundle = self._store.commit(
                     output.tables,
                     texts=output.texts,
@@ -320,11 +321,18 @@ class Runner:
                 )
         finally:
             self._reporter.stop()
+            shutil.rmtree(scratch, ignore_errors=True)
         cost = meter.seconds * cluster.num_cpus
         self.core_seconds += cost
         self.peak_bytes = max(self.peak_bytes, meter.peak_bytes)
         self.computed.append(ref.stage)
-        self._costs.remember(ref, cost, meter.peak_bytes)
+        measured = {
+            "core_seconds": cost,
+            "peak_bytes": meter.peak_bytes,
+            "bundle_bytes": bundle.manifest.total_bytes,
+            "scratch_bytes": meter.peak_disk_bytes,
+        }
+        self._costs.remember(ref.name, ref.signature, measured)
         written = size(bundle.manifest.total_bytes)
         self._reporter.finish(
             f"done in {duration(meter.seconds)}, {written} in {os.path.relpath(bundle.path)}"

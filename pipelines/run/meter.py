@@ -1,9 +1,10 @@
-"""Time and memory of a piece of work, workers on this machine included."""
+"""Time, memory and disk of a piece of work, workers on this machine included."""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
@@ -20,11 +21,18 @@ class Meter:
     Memory is what cannot be dropped: private pages, and shared ones (Ray's object store) counted once. Pages of
     memory-mapped bundles and of libraries are the system's file cache. Where the system tells only the resident
     size, it is that.
+
+    Parameters
+    ----------
+    disk_bytes
+        What the work holds on disk now; the most that was seen is `peak_disk_bytes`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, disk_bytes: Callable[[], int] = lambda: 0) -> None:
         self.seconds = 0.0
         self.peak_bytes = 0
+        self.peak_disk_bytes = 0
+        self._disk_bytes = disk_bytes
         self._stop = threading.Event()
 
     def __enter__(self) -> Meter:
@@ -40,11 +48,16 @@ class Meter:
         self._thread.join()
         self.seconds = time.perf_counter() - self._start
 
+    def look_at_disk(self) -> None:
+        """Measure the disk now, when it may hold more than at the regular times."""
+        self.peak_disk_bytes = max(self.peak_disk_bytes, self._disk_bytes())
+
     def _sample(self) -> None:
         ended = False
         while True:
             started = time.perf_counter()
             self.peak_bytes = max(self.peak_bytes, _tree_bytes())
+            self.look_at_disk()
             if ended:
                 return
             taken = time.perf_counter() - started

@@ -29,14 +29,34 @@ _LOG_PERIOD_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
+class StageDisk:
+    """Bytes that a stage writes.
+
+    Attributes
+    ----------
+    bundle
+        What it leaves.
+    scratch
+        What it holds on the way, at most: scratch files and checkpoints, gone when the bundle is there.
+    """
+
+    bundle: float
+    scratch: float
+
+
+@dataclass(frozen=True)
 class PlanRow:
-    """One stage of a plan. `seconds` is the estimated wall time, None when nobody can tell yet."""
+    """One stage of a plan.
+
+    `seconds` is the estimated wall time and `disk` what it will write, None when nobody can tell yet.
+    """
 
     stage: str
     key: str
     cached: bool
     inputs: Sequence[str]
     seconds: float | None
+    disk: StageDisk | None = None
 
 
 def plain_console() -> Console:
@@ -84,21 +104,31 @@ class Reporter:
         """One line."""
         self.console.print(escape(text))
 
-    def plan(self, rows: Sequence[PlanRow]) -> None:
-        """The table of stages: what is cached, what will run, and for about how long."""
-        table = Table("stage", "state", "key", "inputs", "estimate", title="plan", title_justify="left")
+    def plan(self, rows: Sequence[PlanRow], room: str = "") -> None:
+        """The table of stages: what is cached, what will run, for about how long, and what it writes.
+
+        `room` says in words what the disk has to hold.
+        """
+        columns = ("stage", "state", "key", "inputs", "estimate", "bundle", "scratch")
+        table = Table(*columns, title="plan", title_justify="left")
         for row in rows:
             state = "cached" if row.cached else "to run"
-            estimate = "" if row.cached else duration(row.seconds)
-            table.add_row(row.stage, state, row.key, ", ".join(row.inputs), estimate)
+            estimates = ["", "", ""]
+            if not row.cached:
+                disk = (
+                    ("unknown", "unknown")
+                    if row.disk is None
+                    else (size(row.disk.bundle), size(row.disk.scratch))
+                )
+                estimates = [duration(row.seconds), *disk]
+            table.add_row(row.stage, state, row.key, ", ".join(row.inputs), *estimates)
         self.console.print(table)
         waiting = [row for row in rows if not row.cached]
         known = sum(row.seconds for row in waiting if row.seconds is not None)
         unknown = sum(row.seconds is None for row in waiting)
         total = f"about {duration(known)}" + (f" and {unknown} without an estimate" if unknown else "")
-        self.say(
-            f"{len(rows) - len(waiting)} of {len(rows)} stages cached" + (f"; {total}" if waiting else "")
-        )
+        words = [f"{len(rows) - len(waiting)} of {len(rows)} stages cached", total if waiting else "", room]
+        self.say("; ".join(word for word in words if word))
 
     def start(self, stage: str, seconds: float | None) -> None:
         """A stage begins."""
@@ -184,7 +214,7 @@ def size(count: float) -> str:
     ('12 B', '1.5 KB', '3.0 GB')
     """
     if count < 1024:
-        return f"{count:g} B"
+        return f"{round(count)} B"
     for unit in ("KB", "MB", "GB"):
         count /= 1024
         if count < 1024 or unit == "GB":

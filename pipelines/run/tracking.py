@@ -50,8 +50,9 @@ def quiet_mlflow() -> None:
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "10")
-    for name in ("mlflow", "alembic"):
-        logging.getLogger(name).setLevel(logging.ERROR)
+    # MLflow logs a database that is full or gone over several pages; the tracker says it in one line.
+    for name, level in (("mlflow", "ERROR"), ("mlflow.store.db", "CRITICAL"), ("alembic", "ERROR")):
+        logging.getLogger(name).setLevel(level)
 
 
 def artifact_location(artifacts: str | None) -> str | None:
@@ -185,7 +186,7 @@ class Tracker:
             self._journals.mkdir(parents=True, exist_ok=True)
             path = self._journals / f"{uuid.uuid4().hex}.jsonl"
             header = {"uri": self._config.uri, "experiment": self._config.experiment, "runs": self._run_ids}
-            path.write_text("\n".join(json.dumps(line) for line in (header, *list(self._queue))) + "\n")
+            _write_whole(path, "\n".join(json.dumps(line) for line in (header, *list(self._queue))) + "\n")
             self._warn(
                 f"tracking: {self._config.uri} does not answer; {len(self._queue)} records are kept in "
                 f"{os.path.relpath(path)} and sent by the next run"
@@ -222,7 +223,11 @@ class Tracker:
     def _load_journals(self) -> list[Path]:
         loaded = []
         for path in sorted(self._journals.glob("*.jsonl")):
-            header, *events = (json.loads(line) for line in path.read_text().splitlines())
+            try:
+                header, *events = (json.loads(line) for line in path.read_text().splitlines())
+            except ValueError:
+                self._warn(f"tracking: {os.path.relpath(path)} is damaged; its records are not sent")
+                continue
             if (header["uri"], header["experiment"]) == (self._config.uri, self._config.experiment):
                 self._run_ids.update(header["runs"])
                 self._queue.extend(events)
@@ -355,6 +360,17 @@ def _log_file(client: Any, run_id: str, path: str, content: bytes) -> None:
         local.write_bytes(content)
         parent = str(Path(path).parent)
         client.log_artifact(run_id, str(local), None if parent == "." else parent)
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file that is there whole or not at all, even on a full disk."""
+    temporary = path.with_suffix(".part")
+    try:
+        temporary.write_text(text)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise OSError(error.errno, os.strerror(error.errno or 0), str(path)) from None
 
 
 def _driver() -> str:

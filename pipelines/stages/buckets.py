@@ -35,6 +35,7 @@ from abstractions.features.ochs import opponent_clusters
 from abstractions.report import StreetReport, street_report
 from abstractions.streets import BOARD_STREETS
 from artifacts.readers import read_textures
+from pipelines.run.disk import scratch_table
 from pipelines.run.engine import Inputs, Output, StageRun
 from pipelines.stages.rivers import (
     RIVERS_PER_TASK,
@@ -42,7 +43,6 @@ from pipelines.stages.rivers import (
     all_river_orders,
     board_chunks,
     river_counts,
-    scratch_table,
 )
 
 _BOARDS_PER_TASK = {3: 32, 4: 256, 5: 1024}
@@ -179,7 +179,7 @@ def _pictured(sample: Sample, centroids: NDArray[np.float32], config: BucketsCon
 def _assigned(street: _Street, run: StageRun) -> tuple[NDArray[np.uint16], NDArray[np.float64]]:
     """Table and moments under final bucket ids; the table lies in a file."""
     name, rows, chunks = BOARD_STREETS[street.num_cards], street.rows, street.chunks
-    table = scratch_table(run.checkpoints / f"{name}.u16", (len(rows.boards), NUM_COMBOS))
+    table = scratch_table(run.scratch / f"{name}.u16", (len(rows.boards), NUM_COMBOS))
     parts: list[NDArray[np.float64]] = [np.empty(0)] * len(chunks)
     for position, (part, moments) in run.stream(_assign, chunks, shared=street, status=f"{name} buckets"):
         start, stop = (int(rows.offsets[bound]) for bound in chunks[position])

@@ -1,7 +1,7 @@
-"""What the stages of a blueprint will cost, before any of them has been timed.
+"""What the stages of a blueprint will cost, before any of them has been computed.
 
-Rough core-seconds (wall time times cores), fitted to runs of the presets on 2 cores with compiled kernels. Once
-a stage has been computed, `pipelines.run.engine.Costs` knows better.
+Rough core-seconds (wall time times cores), fitted to runs of the presets on 2 cores with compiled kernels, and bytes on
+disk, counted from the sizes of the tables. Once a stage has been computed, `pipelines.run.costs` knows better.
 """
 
 from __future__ import annotations
@@ -11,11 +11,15 @@ from functools import cache
 
 import numpy as np
 
+from abstractions.cards import NUM_COMBOS
+from abstractions.features.rivers import LIVE_HANDS
 from pipelines.config.schema import Config
 from pipelines.config.training import PhaseConfig
+from pipelines.run.progress import StageDisk
 from pipelines.training.evaluation_boards import TIERS
 from solver.betting.game import GameConfig
-from solver.betting.lines import PREFLOP
+from solver.betting.lines import FLOP, PREFLOP, STREETS
+from solver.betting.public_tree import NodeKind
 from solver.betting.tree import game_tree
 
 _GIGABYTE = 1e9
@@ -29,6 +33,23 @@ _WAITING_FOR_LINES = 1.4
 _RESPONSE, _RESPONSE_NODE = 0.007, 2.9e-6
 #: Of collecting and saving the tables when exploitability is measured, per gigabyte.
 _SAVING = 60.0
+#: Canonical flops, turns and rivers.
+_BOARDS = (1755, 16_432, 134_459)
+#: Rows of the bucket tables of turn and river by number of textures, where each texture has rows of its own.
+_ROWS_BY_TEXTURES = {
+    1: (16_432, 134_459),
+    8: (41_530, 555_912),
+    50: (52_749, 893_671),
+    200: (55_430, 984_372),
+    500: (58_001, 1_071_376),
+    1755: (63_193, 1_258_712),
+}
+#: Bytes of a centroid with its figures, and of the sampled hands in a bundle of buckets.
+_CENTROID, _PICTURED = 230, 900_000
+#: Bytes of the bundles whose size hardly varies.
+_FLOPS, _EQUITY, _TEXTURES, _EVALUATION, _LINES = 57_000, 695_000, 4_950_000, 47_000, 700_000
+#: Checkpoints at a time: the last two, the best one, and one being written.
+_CHECKPOINTS = 4
 
 
 def core_seconds(stage: str, config: Config) -> float | None:
@@ -93,12 +114,14 @@ def _export(config: Config) -> float:
 
 def _medoids(config: Config) -> int:
     """Boards of the medoid game."""
-    abstraction = config.abstraction
-    turns, rivers = (
-        most if count == "all" else count
-        for count, most in ((abstraction.turn_transitions, 49), (abstraction.river_transitions, 48))
-    )
-    return abstraction.textures * int(turns) * int(rivers)
+    turns, rivers = _transitions(config)
+    return config.abstraction.textures * turns * rivers
+
+
+def _transitions(config: Config) -> tuple[int, int]:
+    """Turns of a typical flop, and rivers of such a turn."""
+    turns, rivers = config.abstraction.turn_transitions, config.abstraction.river_transitions
+    return 49 if turns == "all" else turns, 48 if rivers == "all" else rivers
 
 
 def _nodes(config: Config) -> int:
@@ -111,6 +134,84 @@ def _count_nodes(game: GameConfig) -> int:
     return int(np.count_nonzero(game_tree(game).street > PREFLOP))
 
 
+def disk_bytes(stage: str, config: Config) -> StageDisk | None:
+    """What a stage of `pipelines.blueprint` is expected to write; None for a stage that is not known here."""
+    estimate = _DISK.get(stage)
+    return None if estimate is None else estimate(config)
+
+
+def _buckets_disk(config: Config) -> StageDisk:
+    """A bucket for every hand on every board, first in scratch files; beside them a table of all rivers."""
+    tables = 2 * NUM_COMBOS * _bucket_rows(config)
+    centroids = _CENTROID * _owners(config) * sum(_buckets_by_street(config))
+    return StageDisk(tables + centroids + _PICTURED, tables + _river_table(config.abstraction.features))
+
+
+def _bucket_equity_disk(config: Config) -> StageDisk:
+    """Equity (4 bytes) and weight (8) of every pair of buckets, and a scratch table of all rivers."""
+    pairs = _owners(config) * sum(count**2 for count in _buckets_by_street(config))
+    return StageDisk(12 * pairs, _river_table("ehs"))
+
+
+def _training_disk(config: Config, phase: PhaseConfig, *, tables_kept: int) -> StageDisk:
+    """Regrets and averages, 4 bytes each, in every checkpoint; the bundle keeps both tables or one."""
+    table = 4.0 * _owners(config) * _action_buckets(config)
+    seconds = _training(config, phase)
+    saves = min(phase.measurements, phase.iterations) + seconds // (60 * config.solver.checkpoint_minutes)
+    return StageDisk(tables_kept * table, min(saves, _CHECKPOINTS) * 2 * table)
+
+
+def _export_disk(config: Config) -> StageDisk:
+    """The strategy, and a copy of the abstraction behind it."""
+    strategy = _training_disk(config, config.dcfr, tables_kept=1).bundle
+    copied = _buckets_disk(config).bundle - _PICTURED + _bucket_equity_disk(config).bundle
+    return StageDisk(strategy + copied + _TEXTURES + _EQUITY + _LINES, 0)
+
+
+def _river_table(features: str) -> float:
+    """The scratch table of all rivers that features need: equities of all combos, or the order of live hands."""
+    return 2.0 * _BOARDS[2] * (NUM_COMBOS if features == "emd" else LIVE_HANDS)
+
+
+def _bucket_rows(config: Config) -> float:
+    """Rows of the bucket tables of all streets."""
+    abstraction = config.abstraction
+    rows = np.array(_BOARDS, dtype=float)
+    if abstraction.scope == "texture":
+        known = np.log(list(_ROWS_BY_TEXTURES))
+        for street, counts in enumerate(zip(*_ROWS_BY_TEXTURES.values()), start=1):
+            rows[street] = np.interp(np.log(abstraction.textures), known, counts)
+    if abstraction.boards == "medoids":
+        turns, rivers = _transitions(config)
+        typical = abstraction.textures * np.array([1, turns, turns * rivers])
+        return float((np.minimum(typical, _BOARDS) * rows / _BOARDS).sum())
+    return float(rows.sum())
+
+
+def _owners(config: Config) -> int:
+    """Textures that have buckets and tables of their own."""
+    return config.abstraction.textures if config.abstraction.scope == "texture" else 1
+
+
+def _buckets_by_street(config: Config) -> list[int]:
+    return [getattr(config.abstraction.buckets, street) for street in STREETS[FLOP:]]
+
+
+def _action_buckets(config: Config) -> int:
+    """Entries of a table: actions after the flop times buckets of their street."""
+    actions = _count_actions(config.game.game_config())
+    return sum(count * buckets for count, buckets in zip(actions, _buckets_by_street(config)))
+
+
+@cache
+def _count_actions(game: GameConfig) -> tuple[int, ...]:
+    """Actions on flop, turn and river in all lines of a game."""
+    tree = game_tree(game)
+    parents = tree.parent[1:]
+    streets = tree.street[parents[tree.kind[parents] == NodeKind.DECISION]]
+    return tuple(np.bincount(streets, minlength=len(STREETS))[FLOP:].tolist())
+
+
 _STAGES: dict[str, Callable[[Config], float]] = {
     "flops": lambda _: 5.0,
     "preflop_equity": lambda _: 10.0,
@@ -121,4 +222,16 @@ _STAGES: dict[str, Callable[[Config], float]] = {
     "dcfr": lambda config: _training(config, config.dcfr),
     "evaluate": _evaluate,
     "export": _export,
+}
+
+_DISK: dict[str, Callable[[Config], StageDisk]] = {
+    "flops": lambda _: StageDisk(_FLOPS, 0),
+    "preflop_equity": lambda _: StageDisk(_EQUITY, 0),
+    "textures": lambda _: StageDisk(_TEXTURES, _river_table("emd")),
+    "buckets": _buckets_disk,
+    "bucket_equity": _bucket_equity_disk,
+    "lcfr": lambda config: _training_disk(config, config.lcfr, tables_kept=2),
+    "dcfr": lambda config: _training_disk(config, config.dcfr, tables_kept=1),
+    "evaluate": lambda _: StageDisk(_EVALUATION, 0),
+    "export": _export_disk,
 }

@@ -6,7 +6,6 @@ They take seconds to enumerate and hundreds of megabytes to keep, so stages that
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from abstractions.cards import NUM_COMBOS
 from abstractions.features.rivers import LIVE_HANDS, river_equity_counts, river_orders
 from abstractions.isomorphism import canonical_boards
+from pipelines.run.disk import scratch_table
 from pipelines.run.engine import StageRun
 
 Bounds = tuple[int, int]
@@ -24,12 +24,6 @@ def board_chunks(num_cards: int, size: int) -> list[Bounds]:
     """Ranges of canonical board ids, `size` boards each."""
     boards = len(canonical_boards(num_cards).boards)
     return [(start, min(start + size, boards)) for start in range(0, boards, size)]
-
-
-def scratch_table(path: Path, shape: tuple[int, int]) -> NDArray[np.uint16]:
-    """A table in a file, as it may exceed memory."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return np.asarray(np.memmap(path, dtype=np.uint16, mode="w+", shape=shape))
 
 
 def river_counts(run: StageRun) -> NDArray[np.uint16]:
@@ -46,7 +40,7 @@ def _river_table(
     function: Callable[[Bounds], NDArray[np.uint16]], columns: int, run: StageRun, status: str
 ) -> NDArray[np.uint16]:
     chunks = board_chunks(5, RIVERS_PER_TASK)
-    table = scratch_table(run.checkpoints / "rivers.u16", (chunks[-1][1], columns))
+    table = scratch_table(run.scratch / "rivers.u16", (chunks[-1][1], columns))
     for position, part in run.stream(function, chunks, status=status):
         table[slice(*chunks[position])] = part
     return table

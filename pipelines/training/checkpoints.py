@@ -42,10 +42,17 @@ class Checkpoints:
         temporary = path.with_suffix(".part")
         trace = np.array([dataclasses.astuple(m) for m in checkpoint.trace], dtype=np.float64).reshape(-1, 2)
         arrays: dict[str, Any] = {f"state/{key}": array for key, array in checkpoint.state.items()}
-        with temporary.open("wb") as file:
-            np.savez(file, allow_pickle=False, trace=trace, seconds=np.array(checkpoint.seconds), **arrays)
-        sync(temporary)
-        temporary.replace(path)
+        try:
+            with temporary.open("wb") as file:
+                np.savez(
+                    file, allow_pickle=False, trace=trace, seconds=np.array(checkpoint.seconds), **arrays
+                )
+            sync(temporary)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(
+                missing_ok=True
+            )  # still there if the disk is full: it would take room for nothing
         sync(self._folder)
         kept = {self._path(number) for number in (*self._numbers()[:2], *best_of(checkpoint.trace))}
         for old in self._folder.glob("*.npz"):

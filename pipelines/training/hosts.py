@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.cards import NUM_CLASSES
+from pipelines.run.errors import MachineError
 from solver.betting.public_tree import PublicTree
 from solver.blueprint.boards import BatchBuckets, BoardBatch
 from solver.blueprint.fleet import LocalFleet, ShardSpec
@@ -28,7 +29,7 @@ Arrays = dict[str, NDArray[Any]]
 RowsByKey = dict[RowKey, NDArray[Any]]
 
 
-class ShardsLostError(RuntimeError):
+class ShardsLostError(MachineError):
     """A host or its node died: its tables are gone, and all hosts have to start again from a checkpoint."""
 
 
