@@ -22,6 +22,7 @@ from pipelines.config.composition import (
     split_flags,
 )
 from pipelines.config.schema import Config
+from pipelines.config.trainable import check_trainable
 from pipelines.figures.bucket_equity import bucket_equity_figures
 from pipelines.figures.buckets import bucket_figures
 from pipelines.figures.evaluate import evaluation_figures
@@ -213,7 +214,7 @@ def main() -> None:
     if flags & {"--multirun", "-m"}:
         check_sweep(overrides)
     else:
-        compose_config(overrides)
+        check_trainable(compose_config(overrides))
     _hydra_main()
 
 
