@@ -13,8 +13,9 @@ import typer
 from pipelines.commands.blueprints import chart, lines, range_
 from pipelines.commands.chained_command import chained
 from pipelines.commands.comparisons import compare, diff
-from pipelines.commands.options import Json, read_json, user_input, writable
+from pipelines.commands.options import Json, finite, read_json, read_state, user_input, writable
 from pipelines.run.command import run_app
+from pipelines.run.errors import UserError
 from pipelines.run.progress import live_status, plain_console, size, solve_status
 from solver.betting.lines import PLAYERS
 
@@ -71,6 +72,8 @@ def tree(
     from solver.betting.tree_text import format_counts, tree_counts, tree_lines
     from solver.postflop.spot import tree_of_spot
 
+    if spot is not None and overrides:
+        raise UserError(f"{overrides[0]}: overrides are for a game; --spot has its own settings")
     with user_input(spot):
         if spot is not None:
             built = tree_of_spot(read_json(spot))
@@ -90,7 +93,7 @@ def preflop(
     overrides: Overrides = None,
     iterations: Annotated[int, typer.Option(min=1)] = 25_000,
     schedule: Annotated[str, typer.Option(help="vanilla, cfr+, lcfr, dcfr, pcfr+, pdcfr+, hs-dcfr")] = "dcfr",
-    target: Annotated[float, typer.Option(min=0, help="stop at this exploitability in mbb/hand")] = 0.0,
+    target: Annotated[float, typer.Option(min=0, callback=finite, help="stop at this many mbb/hand")] = 0.0,
     json_: Json = False,
 ) -> None:
     """Solve heads-up preflop with exact equities (a flop is checked down; a blueprint plays it).
@@ -101,9 +104,10 @@ def preflop(
       poker-solver preflop "game.stacks=[1000,1000]" "game.raise_sizes=[a]" game.limp=false
     """
     from pipelines.config.composition import compose_config
+    from pipelines.config.trainable import heads_up_game
     from solver.preflop.solver import solve_preflop
 
-    config = compose_config(overrides or []).game.game_config()
+    config = heads_up_game(compose_config(overrides or []))
 
     with user_input(), live_status() as show:
 
@@ -171,8 +175,7 @@ def solve(
             settings = read_spot(data)
             solver = spot_solver(settings)
             if state is not None and state.exists():
-                with np.load(state) as saved:
-                    solver.load_state(dict(saved))
+                solver.load_state(read_state(state))
         with live_status() as show:
             outcome = solver.solve(
                 max_iterations=settings.max_iterations,

@@ -12,6 +12,7 @@ from rich.table import Table
 from artifacts.bundle import Bundle, open_bundle
 from artifacts.bundle_store import BundleStore, pack, unpack
 from artifacts.errors import BundleError
+from pipelines.commands.options import writable
 from pipelines.config.composition import compose_config
 from pipelines.run.command import FAILED, run_app
 from pipelines.run.errors import UserError
@@ -97,8 +98,7 @@ def pack_bundle(
     overrides: Overrides = None,
 ) -> None:
     """Put one bundle into a single file, for shipping."""
-    if not file.resolve().parent.is_dir():
-        raise UserError(f"{file}: its folder does not exist")
+    writable(file)
     found = _find(BundleStore(compose_config(overrides or []).store.root), bundle)
     pack(found, file)
     print(f"packed {found.manifest.name} into {file}, {size(file.stat().st_size)}")
