@@ -27,6 +27,7 @@ from pipelines.config.composition import (
 )
 from pipelines.config.default_store import store_note
 from pipelines.config.schema import Config
+from pipelines.config.trainable import check_trainable
 from pipelines.figures.bucket_equity import bucket_equity_figures
 from pipelines.figures.buckets import bucket_figures
 from pipelines.figures.evaluate import evaluation_figures
@@ -231,7 +232,7 @@ def main() -> None:
     if flags & {"--multirun", "-m"}:
         check_sweep(overrides)
     else:
-        compose_config(overrides)
+        check_trainable(compose_config(overrides))
     failures: list[Exception] = []
 
     def job(hydra_config: DictConfig) -> None:

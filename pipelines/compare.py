@@ -12,11 +12,15 @@ import json
 import sys
 from pathlib import Path
 
+from pipelines.commands.options import writable
 from pipelines.config.composition import compose_config
 from pipelines.run.command import run_command
 from pipelines.run.errors import UserError
 from pipelines.run.progress import plain_console
 from pipelines.run.recorded_runs import as_data, compared_runs, plot, print_table
+
+#: Kinds of pictures that can be drawn.
+PICTURES = (".png", ".svg", ".pdf", ".jpg")
 
 
 def main() -> None:
@@ -31,6 +35,10 @@ def main() -> None:
     for key, file in own.items():
         if not Path(file).resolve().parent.is_dir():
             raise UserError(f"{key}: the folder of {file} does not exist")
+        writable(Path(file))
+    picture = Path(own.get("plot") or root / "compare.png")
+    if picture.suffix.lower() not in PICTURES:
+        raise UserError(f"plot: {picture} is not accepted: a file that ends in {' '.join(PICTURES)}")
     groups = compared_runs(config)
     if not groups:
         print(f"no runs recorded in {config.tracking.uri}")
@@ -38,8 +46,7 @@ def main() -> None:
     if "out" in own:
         Path(own["out"]).write_text(json.dumps(as_data(groups), indent=2) + "\n", encoding="utf-8")
         print(f"written: {own['out']}")
-    picture = Path(own.get("plot") or root / "compare.png")
-    if root.is_dir() and plot(groups, picture):
+    if ("plot" in own or root.is_dir()) and plot(groups, picture):
         print(f"plot: {picture}")
 
 

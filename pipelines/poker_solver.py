@@ -13,7 +13,7 @@ import typer
 from pipelines.commands.blueprints import chart, lines, range_
 from pipelines.commands.chained_command import chained
 from pipelines.commands.comparisons import compare, diff
-from pipelines.commands.options import Json, read_json, user_input, writable
+from pipelines.commands.options import Json, finite, read_json, read_state, user_input, writable
 from pipelines.run.command import run_app
 from pipelines.run.errors import UserError
 from pipelines.run.progress import live_status, plain_console, size, solve_status
@@ -76,6 +76,8 @@ def tree(
     from solver.betting.tree_text import format_counts, tree_counts, tree_decisions, tree_lines
     from solver.postflop.spot import tree_of_spot
 
+    if spot is not None and overrides:
+        raise UserError(f"{overrides[0]}: overrides are for a game; --spot has its own settings")
     with user_input(spot):
         if spot is not None:
             built, title, source = tree_of_spot(read_json(spot)), str(spot), {"spot": str(spot)}
@@ -99,7 +101,7 @@ def preflop(
     overrides: Overrides = None,
     iterations: Annotated[int, typer.Option(min=1)] = 25_000,
     schedule: Annotated[str, typer.Option(help="vanilla, cfr+, lcfr, dcfr, pcfr+, pdcfr+, hs-dcfr")] = "dcfr",
-    target: Annotated[float, typer.Option(min=0, help="stop at this exploitability in mbb/hand")] = 0.0,
+    target: Annotated[float, typer.Option(min=0, callback=finite, help="stop at this many mbb/hand")] = 0.0,
     out: Annotated[Path | None, typer.Option(help="save the solve to this new folder, as a bundle")] = None,
     json_: Json = False,
 ) -> None:
@@ -116,9 +118,10 @@ def preflop(
     from pipelines.commands.saved_folder import new_folder
     from pipelines.config.composition import compose_config
     from pipelines.config.named_games import game_data, game_title
+    from pipelines.config.trainable import heads_up_game
     from solver.preflop.solver import solve_preflop
 
-    config = compose_config(overrides or []).game.game_config()
+    config = heads_up_game(compose_config(overrides or []))
     new_folder(out)
 
     with user_input(), live_status() as show:
@@ -212,8 +215,7 @@ def solve(
             solver = spot_solver(settings)
             kept = [] if nodes is None else kept_nodes(solver, depth)
             if state is not None and state.exists():
-                with np.load(state) as saved:
-                    solver.load_state(dict(saved))
+                solver.load_state(read_state(state))
         with live_status() as show:
             outcome = solver.solve(
                 max_iterations=settings.max_iterations,

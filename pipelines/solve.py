@@ -15,6 +15,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
@@ -33,7 +34,7 @@ from pipelines.run.errors import UserError
 from pipelines.run.pictures import png
 from pipelines.run.progress import Reporter, plain_console
 from pipelines.run.tracking import Tracker, exit_status, flatten
-from solver.postflop.spot import Spot, read_spot
+from solver.postflop.spot import Spot, check_spot, read_spot
 
 
 def read_spots(folder: Path) -> dict[str, Spot]:
@@ -47,6 +48,7 @@ def read_spots(folder: Path) -> dict[str, Spot]:
     for file in files:
         try:
             spots[file.stem] = read_spot(read_json(file))
+            check_spot(spots[file.stem])
         except ValueError as error:
             raise UserError(f"{file}: {error}") from None
     return spots
@@ -92,14 +94,24 @@ def _solve(
     reporter.start("spots", None)
     try:
         with open_cluster(config.cluster) as cluster:
-            results = cluster.stream(solve_task, [spots[name] for name in waiting])
+            results = cluster.stream(_solved_or_refused, [spots[name] for name in waiting])
             for done, (position, result) in enumerate(results):
                 name = waiting[position]
+                if isinstance(result, str):
+                    raise UserError(f"{name}.json: {result}")
                 bundle = commit_spot(store, spots[name], result)
                 tracker.metrics({f"{name}.{key}": value for key, value in bundle.metrics.items()})
                 reporter.advance(done + 1, len(waiting), name)
     finally:
         reporter.stop()
+
+
+def _solved_or_refused(spot: Spot) -> dict[str, Any] | str:
+    """The result of a spot, or why the solver refuses it: how much memory it needs shows when it is set up."""
+    try:
+        return solve_task(spot)
+    except ValueError as error:
+        return str(error)
 
 
 def _report(
@@ -138,7 +150,7 @@ def main() -> None:
         print((__doc__ or "").strip())
         return
     folders = [a.removeprefix("spots=") for a in arguments if a.startswith("spots=")]
-    if len(folders) != 1:
+    if len(folders) != 1 or not folders[0]:
         raise UserError("spots: give one folder of spot files, spots=FOLDER")
     config = compose_config([a for a in arguments if not a.startswith("spots=")])
     path = solve_folder(config, Path(folders[0]))

@@ -16,6 +16,7 @@ from artifacts.archive import pack, unpack
 from artifacts.bundle import Bundle, open_bundle
 from artifacts.bundle_store import BundleStore
 from artifacts.errors import ArchiveError, BundleError
+from pipelines.commands.options import writable
 from pipelines.config.composition import compose_config
 from pipelines.run.command import FAILED, run_app
 from pipelines.run.errors import UserError
@@ -123,8 +124,7 @@ def pack_bundle(
     overrides: Overrides = None,
 ) -> None:
     """Put one bundle into a single file, for shipping."""
-    if not file.resolve().parent.is_dir():
-        raise UserError(f"{file}: its folder does not exist")
+    writable(file)
     found = _find(BundleStore(compose_config(overrides or []).store.root), bundle)
     with _user_files(str(file)):
         pack(found, file)

@@ -19,6 +19,15 @@ Class = TypeVar("Class", bound=type)
 Value = TypeVar("Value")
 #: Type of the errors whose message says all about the value at their key.
 _REFUSED = "refused"
+#: What is said of errors that are about a key and not about its value.
+_ABOUT_KEYS = {
+    "extra_forbidden": "unknown key",
+    "unexpected_keyword_argument": "unknown key",
+    "missing": "missing",
+    "missing_argument": "missing",
+}
+#: What is accepted where pydantic would name a class of ours.
+_IN_WORDS = {"model_type": "a table of keys", "dataclass_type": "a table of keys"}
 
 
 def refusal(value: object, sentence: str) -> PydanticCustomError:
@@ -80,17 +89,17 @@ def one_line(error: ValidationError, key: str = "") -> str:
     """`KEY: VALUE is not accepted: what is accepted`, the first problem only."""
     problems = error.errors(include_url=False)
     first, where = problems[0], _dotted(key, problems[0]["loc"])
-    if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        return f"{where}: unknown key"
-    if first["type"] in ("missing", "missing_argument"):
-        return f"{where}: missing"
+    if first["type"] in _ABOUT_KEYS:
+        # The key as it was written: it need not look like one of ours.
+        *above, own = first["loc"]
+        return f"{_dotted(key, tuple(above))}.{own}: {_ABOUT_KEYS[first['type']]}".lstrip(".")
     if first["type"] == _REFUSED:
         return f"{where}: {first['msg']}"
     if first["type"] == "value_error":  # ours: the message begins with the key below this section
         return f"{where}.{first['msg'].removeprefix('Value error, ')}".lstrip(".")
     # The branches of a union fail one by one, each with its own message about the same key.
     accepted = [
-        problem["msg"].removeprefix("Input should be ")
+        _IN_WORDS.get(problem["type"]) or problem["msg"].removeprefix("Input should be ")
         for problem in problems
         if _dotted(key, problem["loc"]) == where
     ]
@@ -102,6 +111,6 @@ def _dotted(key: str, location: tuple[int | str, ...]) -> str:
     for part in location:
         if isinstance(part, int):
             key += f"[{part}]"
-        elif re.fullmatch(r"[a-z_][a-z0-9_]*", part) and part not in ("int", "float", "str", "bool"):
+        elif re.fullmatch(r"\w+", part) and part not in ("int", "float", "str", "bool"):
             key += f".{part}" if key else part
     return key

@@ -12,6 +12,7 @@ from pipelines.commands.options import (
     DEFAULT_STORE,
     Json,
     Seat,
+    finite,
     open_exported,
     user_input,
     with_preflop,
@@ -48,8 +49,12 @@ def chained(
     ] = None,
     bet: Annotated[str, typer.Option(help="bet sizes of every street: 50%,100%,a")] = "75%",
     raise_: Annotated[str, typer.Option("--raise", help="raise sizes of every street")] = "3x",
-    target: Annotated[float, typer.Option(min=0, help="percent of pot at which a solve stops")] = 0.5,
-    time_limit: Annotated[float, typer.Option(min=0.1, help="seconds per street at most")] = 60.0,
+    target: Annotated[
+        float, typer.Option(min=0, callback=finite, help="percent of pot at which a solve stops")
+    ] = 0.5,
+    time_limit: Annotated[
+        float, typer.Option(min=0.1, callback=finite, help="seconds per street at most")
+    ] = 60.0,
     max_iterations: Annotated[int, typer.Option(min=1, help="iterations per street at most")] = 1000,
     preflop_iterations: Annotated[int, typer.Option(min=1, help="of the live preflop solve")] = 2000,
     threads: Annotated[int, typer.Option(min=1)] = 2,
@@ -80,6 +85,7 @@ def chained(
         raise UserError("--game: the game is that of --bundle; give one of the two")
     with user_input():
         from pipelines.commands.chained import ChainedSettings, chained_result, read_hands, read_played
+        from solver.betting.game import street_sizes
         from solver.postflop.holdem import read_board
 
         cards = read_board(board)
@@ -103,7 +109,8 @@ def chained(
             lazy=lazy_postflop,
             clean=not raw_offpath,
         )
-        play = _live(overrides or [], preflop_iterations) if bundle is None else _exported(bundle)
+        street_sizes(settings.bet_sizes)
+        play = _live(overrides or [], preflop_iterations, line) if bundle is None else _exported(bundle)
         with live_status() as show:
             result = chained_result(play, settings, progress=lambda *state: show(solve_status(*state)))
     if not json_:
@@ -118,16 +125,20 @@ def chained(
         print(f"written: {out}")
 
 
-def _live(overrides: list[str], iterations: int) -> PreflopPlay:
+def _live(overrides: list[str], iterations: int, line: str | None) -> PreflopPlay:
     from pipelines.commands.preflop_play import PreflopPlay
     from pipelines.config.composition import compose_config
+    from pipelines.config.trainable import heads_up_game
+    from solver.betting.tree import game_tree
     from solver.preflop.solver import solve_preflop
 
-    game = compose_config(overrides).game
-    result = solve_preflop(game.game_config(), iterations=iterations)
+    config = compose_config(overrides)
+    game = heads_up_game(config)
+    game_tree(game, last_street=0).node_at(line or "")  # a line that is not on the menu is refused first
+    result = solve_preflop(game, iterations=iterations)
     source = {
         "source": "live",
-        "game": game.name,
+        "game": config.game.name,
         "exploitability_mbb": result.exploitability,
         "iterations": result.iterations,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -65,14 +66,57 @@ def user_input(source: Path | str | None = None) -> Iterator[None]:
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object from a file, or an error that names the file."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        data = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
     except ValueError as error:
         raise UserError(f"{path}: not JSON ({error})") from None
+    except RecursionError:
+        raise UserError(f"{path}: not JSON that can be read (nested too deeply)") from None
     if not isinstance(data, dict):
         raise UserError(f"{path}: expected a JSON object")
     return data
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object whose keys differ; Python itself would keep the last of equal ones."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {max(keys, key=keys.count)!r} appears twice in one object")
+    return found
+
+
+def _no_constant(name: str) -> None:
+    """NaN and infinities, which Python writes and JSON does not have."""
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def read_state(path: Path) -> dict[str, NDArray[Any]]:
+    """Arrays that `solve --state` saved, or an error that names the file."""
+    import zlib
+    from zipfile import BadZipFile
+
+    import numpy as np
+
+    try:
+        with np.load(path) as saved:
+            arrays = dict(saved)
+        if not {"seconds", "trace"} <= set(arrays):
+            raise ValueError
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror or error}") from None
+    except (ValueError, TypeError, AttributeError, EOFError, KeyError, BadZipFile, zlib.error):
+        raise UserError(f"{path}: not a file that --state saved") from None
+    return arrays
+
+
+def finite(value: float) -> float:
+    """Callback of a number option: infinities and nan are within any bounds that typer knows."""
+    if not math.isfinite(value):
+        raise typer.BadParameter(f"{value} is not a finite number")
+    return value
 
 
 def board_cards(text: str) -> NDArray[np.uint8]:
@@ -83,9 +127,23 @@ def board_cards(text: str) -> NDArray[np.uint8]:
 
 
 def writable(path: Path | None) -> Path | None:
-    """A file to write, refused before any work where its folder does not exist."""
-    if path is not None and not path.resolve().parent.is_dir():
+    """A file to write, refused before any work where it cannot be written."""
+    if path is None:
+        return None
+    if os.path.isdir(path):
+        raise UserError(f"{path}: a folder; expected a file to write")
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder):
         raise UserError(f"{path}: its folder does not exist")
+    try:
+        os.stat(path)
+        written = str(path)
+    except FileNotFoundError:
+        written = folder
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
+    if not os.access(written, os.W_OK):
+        raise UserError(f"{path}: cannot be written (no permission)")
     return path
 
 

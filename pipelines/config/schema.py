@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from pipelines.config.machine import largest_object_store_mb
+from pipelines.config.tracking_places import check_folders, check_uri
 from pipelines.config.training import PhaseConfig, SolverConfig
 from pipelines.run.errors import UserError
 from solver.betting.game import GameConfig
 from solver.betting.lines import FLOP, STREETS
-from solver.validation import one_line, rejection
+from solver.validation import one_line, otherwise, rejection
 
 #: Chips of the big blind in every configuration.
 BIG_BLIND = 100
 #: On the river `ehs` is the equity alone, and fewer than 2,000 equities occur.
 EHS_RIVER_BUCKETS = 1900
+#: Flops up to renaming of suits.
+FLOPS = 1755
+#: Hands that a board of each street leaves, and cards that may come next.
+HANDS = {"flop": 1176, "turn": 1128, "river": 1081}
+TURN_CARDS, RIVER_CARDS = 49, 48
 
 
 class _Section(BaseModel):
@@ -30,7 +39,11 @@ class Game(_Section):
 
     model_config = ConfigDict(extra="allow")
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$")]
+    name: Annotated[
+        str,
+        Field(pattern=r"^[A-Za-z0-9_.-]+$"),
+        otherwise("is not accepted: a name of letters, digits, '_', '.' and '-'"),
+    ]
 
     @model_validator(mode="after")
     def _playable(self) -> Game:
@@ -38,10 +51,13 @@ class Game(_Section):
         game = self.game_config()
         if game.big_blind != BIG_BLIND:
             raise rejection("big_blind", game.big_blind, f"{BIG_BLIND}")
+        if game.small_blind == 0:
+            raise rejection("small_blind", 0, f"1 to {BIG_BLIND}")
         game.check_minimum_raises()
         for seat, (stack, ante) in enumerate(zip(game.stacks, game.antes)):
-            if stack <= BIG_BLIND + ante:
-                accepted = f"more than ante and big blind, {BIG_BLIND + ante}"
+            if stack <= game.blind_unit + ante:
+                blind = "straddle" if game.straddle else "big blind"
+                accepted = f"more than ante and {blind}, {game.blind_unit + ante}"
                 raise rejection(f"stacks[{seat}]", stack, accepted)
         return self
 
@@ -77,9 +93,9 @@ class Abstraction(_Section):
     features: Literal["ehs", "emd"]
     scope: Literal["global", "texture"]
     boards: Literal["all", "medoids"]
-    textures: Annotated[int, Field(ge=1, le=1755)]
-    turn_transitions: Annotated[int, Field(ge=1, le=49)] | Literal["all"]
-    river_transitions: Annotated[int, Field(ge=1, le=48)] | Literal["all"]
+    textures: Annotated[int, Field(ge=1, le=FLOPS)]
+    turn_transitions: Annotated[int, Field(ge=1, le=TURN_CARDS)] | Literal["all"]
+    river_transitions: Annotated[int, Field(ge=1, le=RIVER_CARDS)] | Literal["all"]
     buckets: Buckets
     histogram_bins: Annotated[int, Field(ge=2, le=990)]
     ochs_clusters: Annotated[int, Field(ge=1, le=169)]
@@ -94,7 +110,29 @@ class Abstraction(_Section):
         if self.features == "ehs" and self.buckets.river > EHS_RIVER_BUCKETS:
             accepted = f"at most {EHS_RIVER_BUCKETS} with features=ehs: river equity has no more values"
             raise rejection("buckets.river", self.buckets.river, accepted)
+        for street in STREETS[FLOP:]:
+            count, boards = getattr(self.buckets, street), self.boards_of_smallest_set(street)
+            if count > boards * HANDS[street]:
+                found = f"{boards} {street} board{'s' * (boards != 1)}"
+                accepted = f"at most {boards * HANDS[street]}, one per hand: this abstraction has {found}"
+                where = " for some texture" if self.scope == "texture" else ""
+                raise rejection(f"buckets.{street}", count, accepted + where)
         return self
+
+    def boards_of_smallest_set(self, street: str) -> int:
+        """Boards that share one set of buckets at most, in the smallest set there is.
+
+        Which boards these are is known when textures have been computed; their number has a bound before.
+        """
+        cards = {"flop": 1, "turn": TURN_CARDS, "river": TURN_CARDS * RIVER_CARDS}[street]
+        if self.boards == "medoids":
+            turns = TURN_CARDS if self.turn_transitions == "all" else self.turn_transitions
+            rivers = RIVER_CARDS if self.river_transitions == "all" else self.river_transitions
+            typical = {"flop": 1, "turn": turns, "river": turns * rivers}[street]
+            # A typical flop belongs to its own texture, a later board to each that it can follow.
+            return 1 if (self.scope, street) == ("texture", "flop") else self.textures * typical
+        # The smallest texture has no more flops than the mean one.
+        return (FLOPS if self.scope == "global" else FLOPS // self.textures) * cards
 
 
 Tier = Literal["small", "full", "huge"]
@@ -122,19 +160,38 @@ class Cluster(_Section):
 
     @model_validator(mode="after")
     def _address(self) -> Cluster:
-        if self.kind == "ray" and not self.address:
-            raise rejection("address", self.address, "the address of a Ray cluster, or auto")
+        known = self.address == "auto" or re.fullmatch(r"(ray://)?[^\s:/]+:\d{1,5}", self.address or "")
+        if self.kind == "ray" and not known:
+            accepted = "the address of a Ray cluster, HOST:PORT or ray://HOST:PORT, or auto"
+            raise rejection("address", self.address, accepted)
         if self.kind != "ray" and self.address:
             raise rejection("address", self.address, "null unless cluster=ray")
+        return self
+
+    @model_validator(mode="after")
+    def _fits_this_machine(self) -> Cluster:
+        if self.kind == "ray":  # other machines, and an autoscaler may add more of them
+            return self
+        cores = os.cpu_count() or 1
+        if self.num_cpus is not None and self.num_cpus > cores:
+            raise rejection("num_cpus", self.num_cpus, f"1 to {cores}, the cores of this machine, or null")
+        if self.object_store_mb is not None and self.object_store_mb > (most := largest_object_store_mb()):
+            accepted = f"80 to {most}, the memory that this machine can share, or null"
+            raise rejection("object_store_mb", self.object_store_mb, accepted)
         return self
 
 
 class Tracking(_Section):
     """Where runs are recorded."""
 
-    uri: Annotated[str, Field(pattern=r"^(sqlite|file|https?|postgresql|mysql|mssql|databricks)\b.*")]
-    artifacts: str | None
-    experiment: Annotated[str, Field(min_length=1)]
+    uri: str
+    artifacts: Annotated[str, Field(min_length=1)] | None
+    experiment: Annotated[str, Field(pattern=r"\S"), otherwise("is not accepted: the name of an experiment")]
+
+    @model_validator(mode="after")
+    def _known_backend(self) -> Tracking:
+        check_uri(self.uri)
+        return self
 
 
 class StoreSection(_Section):
@@ -163,6 +220,17 @@ class Config(_Section):
     def _boards_have_buckets(self) -> Config:
         if self.solver.boards == "members" and self.abstraction.boards == "medoids":
             raise rejection("abstraction.boards", "medoids", "all, unless solver.boards=medoids")
+        return self
+
+    @model_validator(mode="after")
+    def _trains_something(self) -> Config:
+        if self.lcfr.iterations == self.dcfr.iterations == 0:
+            raise rejection("dcfr.iterations", 0, "at least 1, unless lcfr.iterations is")
+        return self
+
+    @model_validator(mode="after")
+    def _tracking_has_folders(self) -> Config:
+        check_folders(self.tracking.uri, self.tracking.artifacts, self.store.root)
         return self
 
 

@@ -12,7 +12,7 @@ from solver.validation import one_line_init, rejection
 
 _CLOSED = ConfigDict(extra="forbid")
 Whole = Annotated[int, Strict()]
-Number = Annotated[float, Strict()]
+Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
 
 
 @one_line_init
@@ -41,7 +41,7 @@ class SolverConfig:
 
     showdown: Literal["exact", "bucket"]
     boards: Literal["members", "medoids"]
-    batch: Annotated[Whole, Field(ge=0)]
+    batch: Annotated[Whole, Field(ge=0, le=100_000)]
     epoch_length: Annotated[Whole, Field(ge=0)]
     pot_types: Literal["per_line", "shared"]
     prune_below: Annotated[Number, Field(lt=0)] | None

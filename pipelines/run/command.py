@@ -79,7 +79,9 @@ def _without_standalone(app: typer.Typer) -> int:
     except Exception as error:
         # typer may bundle its own click, so recognise a usage error by its attributes, not by its class.
         if hasattr(error, "exit_code") and hasattr(error, "format_message"):
-            raise UserError(f"{error.format_message()} (--help explains)") from None
+            # Without a command the message is the whole help text.
+            first = next(iter(error.format_message().splitlines()), "no command")
+            raise UserError(f"{first} (--help explains)") from None
         raise
     return result if isinstance(result, int) else DONE
 

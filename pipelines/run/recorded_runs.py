@@ -65,12 +65,11 @@ def recorded_runs(tracking: Tracking) -> list[RunRow]:
     """All pipeline runs of the experiment, newest first."""
     quiet_mlflow()
     from mlflow import MlflowClient
-    from mlflow.exceptions import MlflowException
 
     if tracking.uri.startswith("sqlite:///") and not Path(tracking.uri.removeprefix("sqlite:///")).is_file():
         raise UserError(f"tracking.uri: {tracking.uri} does not exist; a pipeline run creates it")
-    client = MlflowClient(tracking.uri)
     try:
+        client = MlflowClient(tracking.uri)
         experiment = client.get_experiment_by_name(tracking.experiment)
         if experiment is None:
             return []
@@ -82,10 +81,9 @@ def recorded_runs(tracking: Tracking) -> list[RunRow]:
             token = page.token
             if not token:
                 return rows
-    except MlflowException as error:
-        raise UserError(
-            f"tracking.uri: {tracking.uri} does not answer ({str(error).splitlines()[0]})"
-        ) from None
+    except Exception as error:  # MLflow passes on whatever its database or the driver of it raises
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise UserError(f"tracking.uri: {tracking.uri} does not answer ({reason})") from None
 
 
 def _figure(metrics: Mapping[str, float], name: str) -> float | None:

@@ -37,6 +37,7 @@ from abstractions.streets import BOARD_STREETS
 from artifacts.readers import read_textures
 from pipelines.run.disk import scratch_table
 from pipelines.run.engine import Inputs, Output, StageRun
+from pipelines.run.errors import UserError
 from pipelines.stages.rivers import (
     RIVERS_PER_TASK,
     Bounds,
@@ -160,7 +161,13 @@ def _with_centroids(
     buckets = config.count(num_cards)
     seed = int(seeds.generate_state(1, np.uint64)[0])
     shared = (sample, buckets, seed, metric)
-    fitted = run.map(_fit, range(street.rows.num_textures), shared=shared, status=f"{name} {buckets} buckets")
+    status = f"{name} {buckets} buckets"
+    try:
+        fitted = run.map(_fit, range(street.rows.num_textures), shared=shared, status=status)
+    except ValueError as error:
+        # How many different points there are is known only now. A Ray task wraps the error that it raised.
+        reason = getattr(error, "cause", error)
+        raise UserError(f"abstraction.buckets.{name}: {buckets} is not accepted: {reason}") from None
     return dataclasses.replace(street, centroids=np.stack(fitted))
 
 

@@ -28,9 +28,11 @@ DEFAULT_NODE_LIMIT = 5_000_000
 Chips = Annotated[
     int, Strict(), Field(ge=0, le=MAX_CHIPS), otherwise(f"is not a whole number from 0 to {MAX_CHIPS:,}")
 ]
-Number = Annotated[float, Strict(), otherwise("is not a number")]
+Number = Annotated[float, Strict(), Field(allow_inf_nan=False), otherwise("is not a number")]
 Rake = Annotated[float, Strict(), Field(ge=0, lt=1), otherwise("is not a rate from 0 to 1")]
-RakeCap = Annotated[float, Strict(), Field(ge=0), otherwise("is not a number of chips >= 0")]
+RakeCap = Annotated[
+    float, Strict(), Field(ge=0, allow_inf_nan=False), otherwise("is not a number of chips >= 0")
+]
 Flag = Annotated[bool, Strict(), otherwise("is not true or false")]
 
 
@@ -245,7 +247,8 @@ class GameConfig:
         if self.straddle and self.straddle < 2 * self.big_blind:
             raise ValueError(f"straddle: {self.straddle} is below two big blinds ({2 * self.big_blind})")
         if len(self.antes) != seats:
-            raise ValueError(f"antes: {len(self.antes)} values for {seats} seats")
+            accepted = "one number for all, or one for each seat of stacks"
+            raise ValueError(f"antes: {len(self.antes)} values for {seats} seats; accepted: {accepted}")
         for seat in range(seats):
             if self.stacks[seat] <= self.antes[seat]:
                 raise ValueError(

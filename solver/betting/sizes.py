@@ -62,6 +62,8 @@ NO_SIZES: Menu = ()
 
 _NUMBER = r"(\d+(?:\.\d*)?|\.\d+)"
 _TOKEN = re.compile(rf"^{_NUMBER}(%|x|c|bb)?$")
+#: What a menu before the flop accepts, for error messages.
+_PREFLOP_SIZES = "a plain number (big blinds first in, times the bet later), Nbb, p%, kx, Nc, e, a"
 _GEOMETRIC = re.compile(rf"^(\d*)e(?:{_NUMBER}%)?$")
 
 
@@ -152,12 +154,13 @@ def parse_preflop_menu(text: str | float, *, depth: int, blind: int, where: str 
             menu.append(BetSize(SizeKind.TO, to))
         else:
             bare = match is not None and match[2] is None
-            menu.append(_parse_size(f"{token}x" if bare else token, str(text), True, where))
+            size = f"{token}x" if bare else token
+            menu.append(_parse_size(size, str(text), True, where, accepted=_PREFLOP_SIZES))
     return tuple(menu)
 
 
-def _parse_size(token: str, text: str, raising: bool, where: str) -> BetSize:
-    accepted = "p%, kx, Nc, e, a" if raising else "p%, Nc, e, a"
+def _parse_size(token: str, text: str, raising: bool, where: str, *, accepted: str | None = None) -> BetSize:
+    accepted = accepted or ("p%, kx, Nc, e, a" if raising else "p%, Nc, e, a")
     if not token:
         raise ValueError(f"{where}: {text!r} holds an empty size; accepted: {accepted}, none")
     if token == "a":

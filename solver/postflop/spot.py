@@ -6,21 +6,29 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, TypeAdapter, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from abstractions.cards import format_cards
 from abstractions.ranges import class_weights, from_class_weights
 from solver.betting.lines import PLAYERS
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.betting.tree import spot_tree
-from solver.postflop.holdem import read_board, read_range
+from solver.postflop.holdem import holdem_game, read_board, read_range
 from solver.postflop.node_report import NodeReport
 from solver.postflop.solver import PostflopSolver, SolveResult, read_schedule
 from solver.validation import otherwise, read, refusal
 
 Text = Annotated[str, otherwise("is not text")]
 Whole = Annotated[int, otherwise("is not a whole number")]
-Number = Annotated[int | float, otherwise("is not a number")]
+_Finite = int | Annotated[float, Field(allow_inf_nan=False)]
+Number = Annotated[_Finite, otherwise("is not a number")]
+#: Numbers within bounds.
+_Count = Annotated[
+    int, Field(ge=1, le=10**9), otherwise("is not a positive number, whole and at most 1,000,000,000")
+]
+_Amount = Annotated[_Finite, Field(ge=0, le=10**12), otherwise("is not a number from 0 to 1e12")]
+_Positive = Annotated[_Finite, Field(gt=0, le=10**12), otherwise("is not a positive number up to 1e12")]
+_Share = Annotated[_Finite, Field(ge=0, le=1), otherwise("is not a number from 0 to 1")]
 Flag = Annotated[bool, otherwise("is not true or false")]
 Streets = Annotated[dict[str, Any], otherwise("is no object with streets")]
 _TREE_OPTIONS = {"add_allin_threshold", "force_allin_threshold", "merging_threshold", "rake", "rake_cap"}
@@ -44,7 +52,7 @@ class Lock(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     line: Text
-    strategy: Annotated[dict[str, Number], otherwise("is no object of actions and probabilities")]
+    strategy: Annotated[dict[str, _Share], otherwise("is no object of actions and probabilities")]
     cards: Text | None = None
     hands: Text | None = None
 
@@ -110,14 +118,14 @@ class Spot(BaseModel):
     merging_threshold: Number = 0.1
     rake: Number = 0.0
     rake_cap: Number = 0.0
-    max_iterations: Whole = 1000
-    target_exploitability_pct: Number | None = 0.1
-    time_limit_s: Number | None = None
+    max_iterations: _Count = 1000
+    target_exploitability_pct: _Amount | None = 0.1
+    time_limit_s: _Positive | None = None
     schedule: Text = "auto"
     compress: Flag = False
-    threads: Whole = 2
+    threads: _Count = 2
     locks: Annotated[list[Lock], otherwise("is no list")] = []
-    memory_limit_mib: Number | None = None
+    memory_limit_mib: _Positive | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -180,8 +188,27 @@ def spot_solver(spot: Mapping[str, Any] | Spot) -> PostflopSolver:
     return solver.go("")
 
 
+def check_spot(spot: Spot) -> None:
+    """Refuse what `spot_solver` would refuse, without the tables that it makes.
+
+    Raises
+    ------
+    ValueError
+        With one line that names the key and what is accepted.
+    """
+    ranges = (read_range(name, getattr(spot, name)) for name in ("oop_range", "ip_range"))
+    holdem_game(read_board(spot.board), *ranges)
+    tree_of_spot(spot)
+    read_schedule(spot.schedule, horizon=spot.max_iterations)
+    if (
+        spot.locks
+    ):  # whether a lock fits the tree, the cards and the merged suits is known to the solver alone
+        spot_solver(spot)
+
+
 def _first_cards(solver: PostflopSolver, line: str) -> str:
-    """Some cards that can be dealt along a line."""
+    """Some cards that can be dealt along a line; a line that the tree does not have is refused."""
+    solver.tree.node_at(line)
     deals = solver.engine.deals
     cards = deals.cards[int(np.flatnonzero(deals.boards["street"] == line.count("/"))[0])]
     return format_cards(list(cards[len(solver.engine.game.board) :]))

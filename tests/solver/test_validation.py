@@ -37,6 +37,9 @@ class Whole(BaseModel):
     [
         ({"parts": []}, "name: missing"),
         ({"name": "x", "parts": [], "colour": 1}, "colour: unknown key"),
+        ({"name": "x", "parts": [], "Two-Words": 1}, "Two-Words: unknown key"),
+        ({"name": "x", "parts": [{"Size": 1}]}, "parts[0].Size: unknown key"),
+        ({"name": "x", "parts": [5]}, "parts[0]: 5 is not accepted: a table of keys"),
         ({"name": 7, "parts": []}, "name: 7 is not accepted: a valid string"),
         ({"name": "x", "parts": "no"}, "parts: 'no' is not a list"),
         ({"name": "x", "parts": [{}, {"size": "s"}]}, "parts[1].size: 's' is not a number"),

@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.commands.options import writable
+from pipelines.solve import _solved_or_refused
+from solver.postflop.spot import read_spot
+
 SPOT = {
     "board": "QsJh2h8d3c",
     "oop_range": "QQ,AQ,KQs,T9s,98s",
@@ -121,6 +125,26 @@ def test_a_usage_error_is_one_line_and_exit_code_2(tmp_path: Path, arguments: tu
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1
     assert "Traceback" not in done.stderr
+
+
+def test_a_file_to_write_may_be_new_old_or_a_device(tmp_path: Path) -> None:
+    (tmp_path / "old.json").write_text("{}")
+    for path in (tmp_path / "old.json", tmp_path / "new.json", Path("/dev/null")):
+        assert writable(path) == path
+    assert writable(None) is None
+
+
+def test_a_spot_of_a_folder_that_needs_too_much_memory_says_so() -> None:
+    refusal = _solved_or_refused(read_spot(SPOT | {"memory_limit_mib": 0.001}))
+    assert isinstance(refusal, str)
+    assert refusal.startswith("memory: the tree needs")
+
+
+def test_three_seats_have_a_tree(tmp_path: Path) -> None:
+    overrides = ("game.stacks=[1000,1000,1000]", "game.antes=0")
+    done = poker_solver("tree", *overrides, "--last-street", "0", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["lines"]) > 10
 
 
 @pytest.mark.whole

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 import conf
 from pipelines.config.composition import check_sweep, compose_config, split_flags
+from pipelines.config.machine import largest_object_store_mb
+from pipelines.config.trainable import check_trainable, heads_up_game
 from pipelines.run.errors import UserError
 from solver.betting.tree import game_tree
 
@@ -166,3 +170,86 @@ def test_a_sweep_is_checked_job_by_job_before_it_starts() -> None:
 
 def test_flags_of_hydra_are_told_from_overrides() -> None:
     assert split_flags(["--cfg", "job", "seed=1", "--help"]) == ({"--cfg", "--help"}, ["seed=1"])
+
+
+def test_flags_that_hydra_would_refuse_are_one_line() -> None:
+    for arguments in (
+        ["--foo"],
+        ["--cfg", "nope"],
+        ["--multi"],
+        ["--config-dir", "x"],
+        ["--cfg", "job", "-m"],
+    ):
+        with pytest.raises(UserError) as error:
+            split_flags(arguments)
+        assert "\n" not in str(error.value)
+    assert split_flags(["-m", "seed=1,2"]) == ({"-m"}, ["seed=1,2"])
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "http://tracker:5000",
+        "https://user:word@tracker/mlflow",
+        "postgresql+psycopg2://user@db/mlflow",
+        "mysql://user@db/mlflow",
+        "databricks",
+        "databricks://profile",
+        "sqlite:///runs.db",
+        "sqlite:///new/store/mlflow.db",
+    ],
+)
+def test_every_backend_of_mlflow_may_record_runs(
+    uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert compose_config([f"tracking.uri='{uri}'", "store.root=new/store"]).tracking.uri == uri
+
+
+def test_runs_may_be_recorded_in_a_database_that_exists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with sqlite3.connect("runs.db") as database:
+        database.execute("create table runs (id integer)")
+    assert compose_config(["tracking.uri=sqlite:///runs.db", "tracking.artifacts=plots"]).tracking.artifacts
+
+
+def test_trees_of_three_seats_exist_but_are_not_trained() -> None:
+    config = compose_config(["game.stacks=[1000,1000,1000]", "game.antes=0"])
+    assert game_tree(config.game.game_config(), last_street=0).num_seats == 3
+    for refuse in (check_trainable, heads_up_game):
+        with pytest.raises(UserError, match=r"^game\.stacks: 3 seats; accepted: 2"):
+            refuse(config)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_can_be_trained(preset: str) -> None:
+    check_trainable(compose_config([f"+preset={preset}"]))
+
+
+def test_the_machine_bounds_a_local_cluster_only() -> None:
+    most = largest_object_store_mb()
+    assert compose_config([f"cluster.object_store_mb={most}"]).cluster.object_store_mb == most
+    with pytest.raises(UserError, match=rf"object_store_mb: .* 80 to {most}, the memory"):
+        compose_config([f"cluster.object_store_mb={most + 1}"])
+    with pytest.raises(UserError, match=rf"num_cpus: 99999 .* 1 to {os.cpu_count()}, the cores"):
+        compose_config(["cluster.num_cpus=99999"])
+    assert compose_config(["cluster=ray", "cluster.num_cpus=99999"]).cluster.num_cpus == 99999
+
+
+@pytest.mark.parametrize(
+    ("overrides", "street", "boards"),
+    [
+        (["+preset=smoke"], "flop", 8),
+        (["+preset=smoke"], "river", 72),
+        (["+preset=smoke", "abstraction.scope=texture"], "flop", 1),
+        (["+preset=smoke", "abstraction.scope=texture"], "turn", 24),
+        (["abstraction=standard"], "flop", 8),
+        (["abstraction=standard"], "turn", 8 * 49),
+    ],
+)
+def test_the_boards_that_share_a_set_of_buckets_are_bounded(
+    overrides: list[str], street: str, boards: int
+) -> None:
+    assert compose_config(overrides).abstraction.boards_of_smallest_set(street) == boards
