@@ -152,7 +152,6 @@ def _members(path: Path, archive: tarfile.TarFile) -> tuple[str, dict[str, tarfi
             kind = _KINDS.get(member.type, "no plain file")
             raise ArchiveError(f"{path}: member {shown(member.name)} is {kind}; a bundle has files only")
         folder, _, name = member.name.removeprefix("./").partition("/")
-        # The names of a folder are two names with a dash between them.
         if not (_is_folder(folder) and FILE_NAME.fullmatch(name)):
             raise ArchiveError(f"{path}: member {shown(member.name)} is not named like STAGE-KEY/FILE")
         if name in found:
@@ -169,6 +168,7 @@ def _members(path: Path, archive: tarfile.TarFile) -> tuple[str, dict[str, tarfi
 
 
 def _is_folder(name: str) -> bool:
+    """Whether a folder is named after a stage and a key."""
     stage, dash, key = name.partition("-")
     return bool(dash and NAME.fullmatch(stage) and NAME.fullmatch(key))
 
