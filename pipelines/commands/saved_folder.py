@@ -16,16 +16,15 @@ from pipelines.run.errors import UserError
 
 def new_folder(path: Path | None) -> Path | None:
     """A folder to make, refused before any work where there is something already or none can be made."""
-    if path is None or writable(path) is None:
+    if path is None:
         return None
     if path.is_dir():
         if any(path.iterdir()):
             raise UserError(f"{path}: has files in it; expected a new folder")
-    elif path.exists() or path.is_symlink():
+        return path
+    if path.exists() or path.is_symlink():
         raise UserError(f"{path}: is a file; expected a new folder")
-    if not os.access(path.resolve().parent, os.W_OK):
-        raise UserError(f"{path}: its folder cannot be written to")
-    return path
+    return writable(path)
 
 
 def write_folder(

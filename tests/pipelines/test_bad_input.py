@@ -382,11 +382,11 @@ def refused(
         assert end.value.code == code
         assert _files(desk) == before
 
-    def run_nothing() -> None:
+    def run_nothing(job: object) -> None:
         pytest.fail("the input was accepted")
 
     on_terminate = signal.getsignal(signal.SIGTERM)  # commands install their own
-    monkeypatch.setattr(blueprint, "_hydra_main", run_nothing)
+    monkeypatch.setattr(blueprint, "run_hydra", run_nothing)
     monkeypatch.chdir(desk)
     yield check
     signal.signal(signal.SIGTERM, on_terminate)
