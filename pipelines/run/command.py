@@ -87,7 +87,8 @@ def _without_standalone(app: typer.Typer) -> int:
 
 
 def fail(message: str, code: int) -> NoReturn:
-    """One line on standard error, then exit."""
+    """One line on standard error, then exit. What the user typed may hold line breaks."""
+    message = " ".join(message.splitlines())
     print(f"error: {message}" if code != INTERRUPTED else message, file=sys.stderr)
     _drop_output_that_cannot_be_written()
     sys.exit(code)

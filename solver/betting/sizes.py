@@ -60,11 +60,12 @@ class BetSize:
 Menu = tuple[BetSize, ...]
 NO_SIZES: Menu = ()
 
-_NUMBER = r"(\d+(?:\.\d*)?|\.\d+)"
+# No amount of chips has more digits, and Python refuses to convert thousands of them.
+_NUMBER = r"(\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})"
 _TOKEN = re.compile(rf"^{_NUMBER}(%|x|c|bb)?$")
 #: What a menu before the flop accepts, for error messages.
 _PREFLOP_SIZES = "a plain number (big blinds first in, times the bet later), Nbb, p%, kx, Nc, e, a"
-_GEOMETRIC = re.compile(rf"^(\d*)e(?:{_NUMBER}%)?$")
+_GEOMETRIC = re.compile(rf"^(\d{{0,18}})e(?:{_NUMBER}%)?$")
 
 
 @dataclass(frozen=True)
