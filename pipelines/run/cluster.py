@@ -143,8 +143,32 @@ def open_cluster(config: ClusterConfig) -> Iterator[Cluster]:
     if config.address not in (None, "auto"):
         _check_reachable(str(config.address))
     on_terminate = signal.getsignal(signal.SIGTERM)  # ray.init installs its own
-    own_processes = psutil.Process()
-    before = set(own_processes.children(recursive=True))
+    own = psutil.Process()
+    before = set(own.children(recursive=True))
+    is_local, in_main_thread = config.kind == "local", threading.current_thread() is threading.main_thread()
+    with _kept_to_this_machine() if is_local else nullcontext():
+        _start_ray(config)
+        watch = None
+        if in_main_thread:
+            signal.signal(signal.SIGTERM, on_terminate)
+            if is_local:
+                watch = DaemonWatch([p for p in own.children(recursive=True) if p not in before])
+                watch.start()
+        try:
+            # A configured number may exceed what is up now: the autoscaler sees the demand and adds nodes.
+            num_cpus = config.num_cpus or int(ray.cluster_resources().get("CPU", 1))
+            with explained(watch):
+                yield RayCluster(num_cpus, in_flight=config.in_flight, retries=config.retries, watch=watch)
+        finally:
+            if watch is not None:
+                watch.stop()
+            ray.shutdown()
+
+
+def _start_ray(config: ClusterConfig) -> None:
+    import ray
+
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
         if config.kind == "local":
             # A record of every call, for the dashboard that is not started: a third of a gigabyte in an hour.
@@ -152,23 +176,18 @@ def open_cluster(config: ClusterConfig) -> Iterator[Cluster]:
             # Workers that were done with the abstraction would sit beside the shards for the whole training.
             os.environ.setdefault("RAY_num_workers_soft_limit", "0")
             os.environ.setdefault("RAY_idle_worker_killing_time_threshold_ms", "5000")
-            with _loopback_only():
-                ray.init(
-                    address="local",  # a cluster of our own, even where another one runs on this machine
-                    num_cpus=config.num_cpus or os.cpu_count() or 1,
-                    object_store_memory=None
-                    if config.object_store_mb is None
-                    else config.object_store_mb << 20,
-                    include_dashboard=False,
-                    log_to_driver=False,
-                    logging_level="ERROR",
-                )
+            ray.init(
+                address="local",  # a cluster of our own, even where another one runs on this machine
+                num_cpus=config.num_cpus or os.cpu_count() or 1,
+                object_store_memory=None if config.object_store_mb is None else config.object_store_mb << 20,
+                include_dashboard=False,
+                **quiet,
+            )
         else:
-            ray.init(address=config.address, log_to_driver=False, logging_level="ERROR")
+            ray.init(address=config.address, **quiet)
     except ConnectionError as error:
-        first = str(error).splitlines()[0]
         raise UserError(
-            f"cluster.address: {config.address!r} is not a running Ray cluster ({first})"
+            f"cluster.address: {config.address!r} is not a running Ray cluster ({_first_line(error)})"
         ) from None
     except SystemExit:
         # While Ray starts, its own handler answers SIGTERM by exiting.
@@ -176,37 +195,32 @@ def open_cluster(config: ClusterConfig) -> Iterator[Cluster]:
     except OSError:
         raise
     except Exception as error:
-        first = next(iter(str(error).splitlines()), type(error).__name__)
-        raise MachineError(f"Ray did not start ({first})") from error
-    watch = None
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, on_terminate)
-        if config.kind == "local":
-            watch = DaemonWatch([p for p in own_processes.children(recursive=True) if p not in before])
-            watch.start()
-    try:
-        # A configured number may exceed what is up now: the autoscaler sees the demand and adds nodes.
-        num_cpus = config.num_cpus or int(ray.cluster_resources().get("CPU", 1))
-        with explained(watch):
-            yield RayCluster(num_cpus, in_flight=config.in_flight, retries=config.retries, watch=watch)
-    finally:
-        if watch is not None:
-            watch.stop()
-        ray.shutdown()
+        raise MachineError(f"Ray did not start ({_first_line(error)})") from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 @contextmanager
-def _loopback_only() -> Iterator[None]:
-    """Let Ray take 127.0.0.1 for the address of this machine, so that its servers listen to this machine alone.
+def _kept_to_this_machine() -> Iterator[None]:
+    """Settings of a local Ray that `ray.init` has no arguments for.
 
-    Ray replaces a loopback address that `init` is given by one that other machines reach. It has a switch for systems
-    on which it never forms clusters; with it, the loopback address stays.
+    Its servers listen to this machine alone: Ray replaces a loopback address that it is given by one that others can
+    reach, except with its switch for systems on which it never forms clusters. And it prints no pages when a daemon of
+    its own dies, which `DaemonWatch` says in a line.
     """
-    from ray._private import ray_constants
+    from ray._private import ray_constants, worker
 
-    before = ray_constants.ENABLE_RAY_CLUSTER
-    ray_constants.ENABLE_RAY_CLUSTER = False
+    settings = [
+        (ray_constants, "ENABLE_RAY_CLUSTER", False),
+        (worker, "print_to_stdstream", lambda *_, **__: None),
+    ]
+    before = [(module, name, getattr(module, name)) for module, name, _ in settings]
     try:
+        for module, name, value in settings:
+            setattr(module, name, value)
         yield
     finally:
-        ray_constants.ENABLE_RAY_CLUSTER = before
+        for module, name, value in before:
+            setattr(module, name, value)

@@ -30,14 +30,15 @@ def check_store(root: Path) -> None:
     """Refuse a store that cannot be one. Nothing is written."""
     shown = _shortened(root)
     try:
-        if not root.is_dir() and root.exists():
-            raise UserError(f"store.root: {shown} is a file; a folder is needed")
-        (root / _LONGEST_NAME).exists()
-        folder = _existing_folder(root)
+        os.stat(root / _LONGEST_NAME)
+    except FileNotFoundError:
+        pass  # as it should be
+    except NotADirectoryError:
+        blocking = next(path for path in (root, *root.parents) if os.path.lexists(path))
+        found = "" if blocking == root else f"{_shortened(blocking)} in "
+        raise UserError(f"store.root: {found}{shown} is not a folder") from None
     except OSError as error:
         raise UserError(f"store.root: {shown} cannot be used ({error.strerror})") from None
-    if not folder.is_dir():
-        raise UserError(f"store.root: {shown} cannot be used ({_shortened(folder)} is a file)")
 
 
 def check_writable(root: Path) -> None:
@@ -56,7 +57,14 @@ def make_store(store: BundleStore) -> None:
     """Create the store's folder, or say why that cannot be."""
     check_store(store.root)
     check_writable(store.root)
-    store.root.mkdir(parents=True, exist_ok=True)
+    try:
+        store.root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        if is_full(error):
+            raise
+        raise UserError(
+            f"store.root: {_shortened(store.root)} cannot be created ({error.strerror})"
+        ) from None
 
 
 @dataclass(frozen=True)

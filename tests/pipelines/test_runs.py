@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -138,6 +140,48 @@ def test_the_store_is_listed_and_a_truncated_file_is_found(run: Run, calm: Calm,
     verify = run("pipelines.store", "verify", cwd=tmp_path)
     assert verify.returncode == 1
     assert file.name in verify.stdout
+
+
+def test_a_cached_bundle_with_an_altered_byte_is_one_line_that_says_what_to_do(
+    run: Run, calm: Calm, tmp_path: Path
+) -> None:
+    shutil.copytree(calm.folder / "artifacts", tmp_path / "artifacts")
+    name = next(name for name in calm.files if name.endswith("equity_river.arrow"))
+    file = tmp_path / "artifacts/store" / name
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    stopped = run(*COMMAND, cwd=tmp_path)
+    assert stopped.returncode == 1
+    (line,) = stopped.stderr.splitlines()
+    assert line.startswith(f"error: artifacts/store/{name}: altered")
+    assert "remove that bundle's folder and run again" in line
+    assert "python -m pipelines.store verify store.root=artifacts/store" in line
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(2400)
+def test_a_disk_that_is_full_again_and_again_changes_no_byte(run: Run, calm: Calm, tmp_path: Path) -> None:
+    """A size limit stands for the full disk. It grows from run to run, so each stage meets it at some file."""
+    command = [sys.executable, "-m", *COMMAND, "cluster=inprocess"]
+    codes = []
+    for limit in (20_000, 60_000, 300_000, 800_000, 5_000_000, 100_000_000, 300_000_000):
+        limits = (limit, limit)
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            preexec_fn=partial(resource.setrlimit, resource.RLIMIT_FSIZE, limits),
+        )
+        codes.append(done.returncode)
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("error: the disk is full (File too large"), done.stderr
+        assert run("pipelines.store", "verify", cwd=tmp_path).returncode == 0
+    assert codes == [1] * 7
+    assert run(*COMMAND, cwd=tmp_path).returncode == 0
+    assert hashes(tmp_path / "artifacts/store") == calm.files
 
 
 @pytest.mark.slow

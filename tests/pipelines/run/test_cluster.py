@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import psutil
 import pytest
 from rich.console import Console
 
@@ -87,6 +88,21 @@ def test_a_local_ray_maps_in_order_ships_shared_data_once_and_raises_what_a_task
             mapped(cluster, refuse, [0])
         assert flops_bytes(tmp_path / "ray", cluster) == flops_bytes(tmp_path / "here", InProcess())
     assert not ray.is_initialized()
+
+
+@pytest.mark.whole
+def test_a_local_ray_listens_to_this_machine_alone() -> None:
+    with open_cluster(settings()) as cluster:
+        assert mapped(cluster, plus, range(4), shared=1) == [1, 2, 3, 4]
+        here = psutil.Process()
+        listening = {
+            (process.name(), connection.laddr.ip)
+            for process in (here, *here.children(recursive=True))
+            for connection in process.net_connections(kind="inet")
+            if connection.status == psutil.CONN_LISTEN
+        }
+    assert {"raylet", "gcs_server"} <= {name for name, _ in listening}
+    assert {ip.removeprefix("::ffff:") for _, ip in listening} == {"127.0.0.1"}
 
 
 def test_an_unlocked_array_is_the_same_memory_and_keeps_it() -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import multiprocessing
+import resource
+import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,8 +19,9 @@ from rich.console import Console
 from artifacts import BundleError
 from artifacts.bundle_store import BundleStore
 from pipelines.run.cluster import InProcess
+from pipelines.run.costs import Costs
 from pipelines.run.engine import NO_EFFECT, Inputs, Output, Planner, Ref, Runner, StageRun, stage_key
-from pipelines.run.progress import Reporter
+from pipelines.run.progress import Reporter, StageDisk
 
 
 class SilentTracker:
@@ -197,6 +201,107 @@ def test_a_damaged_input_stops_the_run_and_names_the_file(tmp_path: Path) -> Non
     again, _ = runner(tmp_path)
     with pytest.raises(BundleError, match=r"t\.arrow"):
         two_stages(again, Config())
+
+
+def test_a_damaged_bundle_says_what_to_do(tmp_path: Path) -> None:
+    first, _ = runner(tmp_path)
+    ref = two_stages(first, Config())
+    file = BundleStore(tmp_path).path(ref.stage, ref.key) / "t.arrow"
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    again, _ = runner(tmp_path)
+    with pytest.raises(BundleError) as failure:
+        two_stages(again, Config())
+    assert str(failure.value).startswith(f"{file}: altered")
+    assert "remove that bundle's folder and run again" in str(failure.value)
+    assert f"python -m pipelines.store verify store.root={tmp_path}" in str(failure.value)
+
+
+def full_disk(config: Config, inputs: Inputs, run: StageRun) -> Output:
+    """The second stage, on a disk that is full while the file `log` exists."""
+    run.scratch.mkdir(parents=True)
+    (run.scratch / "table").write_bytes(bytes(3000))
+    run.checkpoints.mkdir(parents=True, exist_ok=True)
+    (run.checkpoints / "saved").write_bytes(bytes(500))
+    if Path(config.log).exists():
+        raise OSError(errno.ENOSPC, "Error writing bytes to file")  # as Arrow says it: without a name
+    return total(config, inputs, run)
+
+
+def test_a_full_disk_keeps_finished_stages_and_checkpoints_and_frees_scratch(tmp_path: Path) -> None:
+    log, marker = tmp_path / "log", tmp_path / "full"
+    marker.touch()
+
+    def pipeline(run: Any) -> Ref:
+        first = run.stage("numbers", numbers, Config(log=str(log)), {})
+        return run.stage("total", full_disk, Config(log=str(marker)), {"numbers": first})
+
+    stopped, tracker = runner(tmp_path / "store")
+    with pytest.raises(OSError, match="No space left on device") as failure:
+        pipeline(stopped)
+    assert failure.value.filename == str(tmp_path / "store")
+    assert ("end", OSError) in tracker.records
+    store = BundleStore(tmp_path / "store")
+    assert [manifest.stage for manifest in store.bundles()] == ["numbers"]
+    assert list((store.root / ".tmp").iterdir()) == []
+    assert [file.name for file in store.root.rglob("saved")] == ["saved"]
+    marker.unlink()
+    resumed, _ = runner(tmp_path / "store")
+    pipeline(resumed)
+    assert resumed.computed == ["total"]
+    assert log.read_text() == "numbers\n"
+    assert list(store.root.rglob("saved")) == []
+    planner = Planner(store, 1, estimate_disk=lambda _: StageDisk(1.0, 1.0))
+    pipeline(planner)
+    numbers_row, total_row = planner.rows
+    assert numbers_row.disk == StageDisk(store.bundles()[0].total_bytes, 0.0)
+    assert total_row.disk is not None
+    assert total_row.disk.scratch == 3500
+
+
+def test_a_size_limit_while_a_bundle_is_written_is_a_full_disk(tmp_path: Path) -> None:
+    """RLIMIT_FSIZE works without root, and for Arrow's writes too."""
+    context = multiprocessing.get_context("spawn")
+    process = context.Process(target=_run_limited, args=(tmp_path / "store",))
+    process.start()
+    process.join()
+    assert process.exitcode == 7
+    store = BundleStore(tmp_path / "store")
+    assert store.bundles() == []
+    assert list(store.root.rglob("*.arrow")) == []
+    resumed, _ = runner(tmp_path / "store")
+    two_stages(resumed, Config(rows=20_000))
+    assert resumed.computed == ["numbers", "total"]
+
+
+def _run_limited(root: Path) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+    try:
+        two_stages(runner(root)[0], Config(rows=20_000))
+    except OSError as error:
+        sys.exit(7 if error.errno == errno.EFBIG and error.filename == str(root) else 1)
+
+
+def test_costs_are_forgotten_on_a_full_disk_and_garbage_is_ignored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    costs = Costs(tmp_path)
+    costs.remember("a-1", "s", {"core_seconds": 2.0, "bundle_bytes": 10})
+    assert costs.of("s") == costs.of("a-1") == {"core_seconds": 2.0, "bundle_bytes": 10.0}
+    assert costs.disk("s") is None  # scratch was not measured
+    with monkeypatch.context() as patch:
+
+        def refuse(*_: object) -> None:
+            raise OSError(errno.ENOSPC, "full")
+
+        patch.setattr(Path, "write_text", refuse)
+        costs.remember("b-1", "t", {"core_seconds": 3.0})
+    assert costs.of("t") == {}
+    assert costs.of("s")["core_seconds"] == 2.0
+    for garbage in ("[1]", '{"s": 3}', "{"):
+        (tmp_path / ".costs.json").write_text(garbage)
+        assert costs.of("s") == {}
 
 
 def _run_slow(root: Path, log: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from pipelines.run import progress
-from pipelines.run.progress import Reporter, live_status, solve_status
+from pipelines.run.progress import PlanRow, Reporter, StageDisk, live_status, solve_status
 
 
 @pytest.fixture
@@ -38,6 +38,22 @@ def test_nothing_is_promised_before_a_twentieth_is_done(output: io.StringIO) -> 
     reporter.phase(20_000)
     reporter.advance(20_100, 25_000)
     assert last_line(output) == "dcfr: 20100 of 25000"
+
+
+def test_a_plan_says_what_is_written_beside_the_times(output: io.StringIO) -> None:
+    rows = [
+        PlanRow("flops", "1", True, [], 60.0, StageDisk(7, 7)),
+        PlanRow("buckets", "2", False, ["flops"], 90.0, StageDisk(3 << 20, 340 << 20)),
+        PlanRow("export", "3", False, ["buckets"], None),
+    ]
+    Reporter(Console(file=output, width=200)).plan(rows, "5.0 GB free at store")
+    words = {line.split("│")[1].strip(): line for line in output.getvalue().splitlines() if "│" in line}
+    assert "│ 1 min 30 s │ 3.0 MB  │ 340.0 MB │" in words["buckets"]
+    assert words["export"].count("unknown") == 3
+    assert "7 B" not in words["flops"]
+    assert last_line(output) == (
+        "1 of 3 stages cached; about 1 min 30 s and 1 without an estimate; 5.0 GB free at store"
+    )
 
 
 def test_a_status_is_one_line_that_stays_on_a_terminal() -> None:

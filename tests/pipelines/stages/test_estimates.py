@@ -11,7 +11,8 @@ from artifacts.bundle_store import BundleStore
 from pipelines.blueprint import pipeline
 from pipelines.config.composition import compose_config
 from pipelines.run.engine import Planner
-from pipelines.stages.estimates import core_seconds
+from pipelines.run.progress import StageDisk
+from pipelines.stages.estimates import core_seconds, disk_bytes
 
 
 def planned(tmp_path: Path, *overrides: str) -> dict[str, float | None]:
@@ -61,3 +62,67 @@ def test_the_whole_medoid_game_and_a_budget_are_seen(tmp_path: Path) -> None:
     assert every > 20 * few
     bounded = planned(tmp_path, "+preset=standard", "solver.max_core_hours=0.1")
     assert bounded["dcfr"] == pytest.approx(180, rel=0.05)
+
+
+def planned_disk(*overrides: str) -> dict[str, StageDisk]:
+    config = compose_config(overrides)
+    return {stage: found for stage in STAGES if (found := disk_bytes(stage, config)) is not None}
+
+
+STAGES = (
+    "flops",
+    "preflop_equity",
+    "textures",
+    "buckets",
+    "bucket_equity",
+    "lcfr",
+    "dcfr",
+    "evaluate",
+    "export",
+)
+#: Bytes of the bundles of whole runs.
+MEASURED = {
+    "+preset=smoke": {
+        "textures": 4_901_748,
+        "buckets": 1_141_084,
+        "lcfr": 840_524,
+        "dcfr": 404_456,
+        "export": 7_170_000,
+    },
+    "+preset=fast": {
+        "textures": 4_946_276,
+        "buckets": 405_682_468,
+        "bucket_equity": 9_015_982,
+        "lcfr": 29_939_036,
+        "dcfr": 14_950_800,
+        "export": 435_640_000,
+    },
+}
+
+
+@pytest.mark.parametrize("preset", MEASURED)
+def test_bundles_have_about_the_size_that_was_estimated(preset: str) -> None:
+    found = planned_disk(preset)
+    assert set(found) == set(STAGES)
+    for stage, measured in MEASURED[preset].items():
+        # The trunk and the index of the tables are left out: a tenth of a megabyte.
+        assert found[stage].bundle == pytest.approx(measured, rel=0.05, abs=200_000), stage
+
+
+def test_the_largest_scratch_files_are_tables_of_all_rivers() -> None:
+    smoke = planned_disk("+preset=smoke")
+    assert smoke["textures"].scratch == 134_459 * 1326 * 2
+    assert smoke["buckets"].scratch == pytest.approx(134_459 * 1326 * 2 + 104 * 1326 * 2)
+    assert (
+        planned_disk("+preset=smoke", "abstraction.features=ehs")["buckets"].scratch
+        < smoke["buckets"].scratch
+    )
+
+
+def test_textures_with_tables_of_their_own_take_gigabytes() -> None:
+    standard, accurate = planned_disk("+preset=standard"), planned_disk("+preset=accurate")
+    assert 2.7e9 < standard["buckets"].bundle < 2.9e9
+    assert standard["lcfr"].bundle == 2 * standard["dcfr"].bundle
+    # Four checkpoints at a time: the last two, the best one and the one being written.
+    assert standard["dcfr"].scratch == 4 * standard["lcfr"].bundle
+    assert accurate["lcfr"].bundle == pytest.approx(2.5 * standard["lcfr"].bundle)
