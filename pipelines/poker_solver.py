@@ -240,7 +240,7 @@ def solve(
                 settings,
                 result,
                 kept,
-                progress=lambda done, total: show(f"{done} of {total} decisions"),
+                progress=lambda done, total: show(f"saving: {done:,} of {total:,} decisions"),
             )
     elif out is not None:
         out.write_text(json.dumps(result) + "\n", encoding="utf-8")

@@ -20,7 +20,7 @@ from pipelines.run.errors import UserError
 from solver.betting.lines import PLAYERS, STREETS
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.betting.tree_text import action_labels
-from solver.postflop.node_report import NodeReport, node_report
+from solver.postflop.node_report import NodeReport, board_reports
 from solver.postflop.solver import PostflopSolver
 from solver.postflop.spot import Spot
 
@@ -111,7 +111,7 @@ def save_spot(
     nodes
         Decisions to save.
     progress
-        Called with the number of decisions done and their total.
+        Called with how many decisions on boards are done, and how many there are.
     """
     tables = _tables(solver, nodes, progress)
     code = code_version(solve_task)
@@ -141,13 +141,20 @@ def _tables(
 ) -> dict[str, dict[str, Column]]:
     tree = solver.tree
     deals = {count: list(_deals(solver, count)) for count in {_num_deals(solver, node) for node in nodes}}
-    reports: list[NodeReport] = []
-    first_reports = []
-    for done, node in enumerate(nodes):
-        first_reports.append(len(reports))
-        reports += [node_report(solver.engine, node, dealt) for dealt in deals[_num_deals(solver, node)]]
-        if progress is not None:
-            progress(done + 1, len(nodes))
+    total = sum(len(deals[_num_deals(solver, node)]) for node in nodes)
+    by_node: dict[int, list[NodeReport]] = {node: [] for node in nodes}
+    done = 0
+    # Board by board: one evaluation serves all decisions of its street.
+    for count, boards in sorted(deals.items()):
+        here = [node for node in nodes if _num_deals(solver, node) == count]
+        for dealt in boards:
+            for node, report in zip(here, board_reports(solver.engine, here, dealt)):
+                by_node[node].append(report)
+            done += len(here)
+            if progress is not None:
+                progress(done, total)
+    reports = [report for node in nodes for report in by_node[node]]
+    counts = np.array([len(by_node[node]) for node in nodes], dtype=np.int64)
     return {
         "lines": {
             "line": pa.array([tree.line(node) for node in nodes], pa.string()),
@@ -158,7 +165,7 @@ def _tables(
                 [[tree.token(int(child)) for child in tree.children_of(node)] for node in nodes],
                 pa.list_(pa.string()),
             ),
-            "row": np.array(first_reports, dtype=np.int64),
+            "row": np.cumsum(counts) - counts,
             "pot": tree.pot[list(nodes)].astype(np.int32),
             "committed": tree.committed[list(nodes)].astype(np.int32),
         },

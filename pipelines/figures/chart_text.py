@@ -78,7 +78,8 @@ def chart_lines(
         worth = "" if values is None else value_text(values.by_hand[index])
         if not shown[index]:
             style = "{} on {}".format(*OFF_PATH_IN_TERMINALS) if colours else ""
-            cell = [Text(word.ljust(_WIDTH), style) for word in (f"{hand:3} {DASH}", "")]
+            width = _WIDTH if colours else _WIDTH + 1
+            cell = [Text(word.ljust(width), style) for word in (f"{hand:3} {DASH}", "")]
         elif colours:
             segments = cell_segments(drawn[index], [tones[i] for i in order])
             cell = [_cell(word, segments) for word in (hand, worth)]

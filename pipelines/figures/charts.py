@@ -65,13 +65,14 @@ class ChartValues:
 def value_text(value: float) -> str:
     """Big blinds in at most five characters; a dash where they are undefined.
 
-    >>> value_text(1.25), value_text(-12.34), value_text(104.4), value_text(float("nan"))
-    ('+1.25', '-12.3', '+104', '—')
+    >>> value_text(1.25), value_text(-12.34), value_text(104.4), value_text(-0.001), value_text(float("nan"))
+    ('+1.25', '-12.3', '+104', '+0.00', '—')
     """
     if np.isnan(value):
         return DASH
     digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
-    return f"{value:+.{digits}f}"
+    # Adding zero turns the -0.0 of a rounded value into 0.0.
+    return f"{round(value, digits) + 0.0:+.{digits}f}"
 
 
 def reason_text(reason: str) -> str:

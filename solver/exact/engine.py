@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -374,8 +374,12 @@ class CfrEngine:
 
     def node_values(self, node: int, board: int = 0) -> NodeValues:
         """Reach, values and strategy at a decision node on a board, under the average strategies."""
-        self._slot(node, board)
-        acting = int(self.tree.player[node])
+        return self.board_values([node], board)[0]
+
+    def board_values(self, nodes: Sequence[int], board: int = 0) -> list[NodeValues]:
+        """`node_values` of some decision nodes of a board's street, with one sweep for each player."""
+        for node in nodes:
+            self._slot(node, board)
         street = int(self.deals.boards[board]["street"])
         path = self._everywhere.copy()
         on_path = board
@@ -384,33 +388,38 @@ class CfrEngine:
             on_path = int(self.deals.boards[on_path]["parent"])
         # The sweep's reach carries the probability of the public cards.
         chance = float(np.prod(self._chance[: street + 1]))
-        strategy = self.strategy(node, board)
-        action_values = np.empty(0)
-        reach, values = [], []
+        strategies = [self.strategy(node, board) for node in nodes]
+        action_values = [np.empty(0)] * len(nodes)
+        reach: list[list[Floats]] = [[], []]
+        values: list[list[Floats]] = [[], []]
         for own in range(2):
             self._value_leaves(EXPECTED, own)
             self._call(np.ones((1, 4)), self.iteration, EXPECTED, WHOLE, (own, own), 0, path)
-            there = self._work_row(0, street, board, 1 - own, int(self._node_rows[own][0, node])) / chance
-            reach.append(there)
-            if own == acting:
-                rows = self._node_rows[own][1, self.tree.children_of(node)].tolist()
-                action_values = (
-                    np.array([self._work_row(1, street, board, own, row) for row in rows]) / chance
-                )
-                if not there.any():
-                    action_values[:] = 0.0
-                values.append((strategy * action_values).sum(axis=0))
-            else:
-                row = int(self._node_rows[own][1, node])
-                values.append(self._work_row(1, street, board, own, row) / chance)
-        return NodeValues(
-            board=board,
-            hands=(self.deals.hands[0][board], self.deals.hands[1][board]),
-            reach=(reach[1], reach[0]),
-            values=(values[0], values[1]),
-            action_values=action_values,
-            strategy=strategy,
-        )
+            for k, node in enumerate(nodes):
+                there = self._work_row(0, street, board, 1 - own, int(self._node_rows[own][0, node])) / chance
+                reach[1 - own].append(there)
+                if own == int(self.tree.player[node]):
+                    rows = self._node_rows[own][1, self.tree.children_of(node)].tolist()
+                    found = np.array([self._work_row(1, street, board, own, row) for row in rows]) / chance
+                    if not there.any():
+                        found[:] = 0.0
+                    action_values[k] = found
+                    values[own].append((strategies[k] * found).sum(axis=0))
+                else:
+                    row = int(self._node_rows[own][1, node])
+                    values[own].append(self._work_row(1, street, board, own, row) / chance)
+        hands = self.deals.hands[0][board], self.deals.hands[1][board]
+        return [
+            NodeValues(
+                board=board,
+                hands=hands,
+                reach=(reach[0][k], reach[1][k]),
+                values=(values[0][k], values[1][k]),
+                action_values=action_values[k],
+                strategy=strategies[k],
+            )
+            for k in range(len(nodes))
+        ]
 
     def _work_row(self, kind: int, street: int, board: int, player: int, row: int) -> Floats:
         """A reach row (kind 0) or value row (kind 1) that the last sweep left; zero where nobody arrives."""

@@ -94,15 +94,34 @@ def real_combos(cards: NDArray[np.uint8], suits: Sequence[int]) -> NDArray[np.in
 
 def node_report(engine: CfrEngine, node: int, dealt: Sequence[int]) -> NodeReport:
     """Report on a decision node once the cards `dealt` have come, under the average strategies."""
-    tree = engine.tree
+    return board_reports(engine, [node], dealt)[0]
+
+
+def board_reports(engine: CfrEngine, nodes: Sequence[int], dealt: Sequence[int]) -> list[NodeReport]:
+    """`node_report` of some decision nodes of one street, all on the same board."""
     board, suits = engine.deals.locate(dealt)
-    found = engine.node_values(node, board)
+    showdowns = _Showdowns(engine, board)
+    return [
+        _report(engine, node, dealt, suits, values, showdowns)
+        for node, values in zip(nodes, engine.board_values(nodes, board))
+    ]
+
+
+def _report(
+    engine: CfrEngine,
+    node: int,
+    dealt: Sequence[int],
+    suits: Sequence[int],
+    found: NodeValues,
+    showdowns: _Showdowns,
+) -> NodeReport:
+    tree = engine.tree
     acting = int(tree.player[node])
     hands, orders = [], []
     for player in range(2):
         combos = real_combos(engine.game.hands[player][found.hands[player]], suits)
         orders.append(np.argsort(combos))
-        hands.append(_hand_report(engine, found, player, node, combos, orders[-1]))
+        hands.append(_hand_report(engine, found, player, node, combos, orders[-1], showdowns))
     strategy = found.strategy[:, orders[acting]]
     met = hands[acting].met
     action_ev = per_deal(found.action_values[:, orders[acting]], met) + _share(engine, node, acting)
@@ -136,6 +155,7 @@ def _hand_report(
     node: int,
     combos: NDArray[np.int64],
     order: NDArray[np.int64],
+    showdowns: _Showdowns,
 ) -> HandReport:
     reach = found.reach[1 - player]
     met = engine.compatible(player, reach, found.board)
@@ -147,27 +167,46 @@ def _hand_report(
         weights=found.reach[player][order],
         met=met[order],
         ev=np.where(met > 0.0, worth, 0.0)[order],
-        equity=_equity(engine, found, player, met)[order],
+        equity=showdowns.equity(player, reach, met)[order],
         counterfactual=found.values[player][order],
     )
 
 
-def _equity(engine: CfrEngine, found: NodeValues, player: int, met: Floats) -> Floats:
-    game, public = engine.game, engine.deals.cards[found.board]
-    street = int(engine.deals.boards[found.board]["street"])
-    reach = found.reach[1 - player]
-    mine, theirs = found.hands[player], found.hands[1 - player]
-    if street == game.num_deals:
-        own, opp = game.hands[player][mine], game.hands[1 - player][theirs]
-        # Pair by pair: a report asks once, and the terminal kernels would have to be compiled for it.
-        order = game.strengths(public, own)[:, None].astype(np.int64) - game.strengths(public, opp)
-        apart = (own[:, None, :, None] != opp[None, :, None, :]).all(axis=(2, 3))
-        return per_deal((apart * (0.5 + 0.5 * np.sign(order))) @ reach, met)
-    side = engine.deals.sides[player]
-    start, pad = int(side.boards[found.board]["allin"]), int(side.boards[found.board]["pad"])
-    if start >= 0:
-        matrix = side.allin[start : start + len(theirs) * pad].reshape(len(theirs), pad)
-    else:
-        matrix = allin_matrix(game, public, player, mine, theirs)
-    ahead = reach @ matrix[:, : len(mine)]
-    return np.where(met > 0.0, 0.5 + 0.5 * per_deal(ahead, met) / num_runouts(game, street), 0.0)
+class _Showdowns:
+    """Who wins against whom on one board, computed once for all its nodes."""
+
+    def __init__(self, engine: CfrEngine, board: int) -> None:
+        self._engine = engine
+        self._board = board
+        self._known: dict[int, NDArray] = {}
+
+    def equity(self, player: int, reach: Floats, met: Floats) -> Floats:
+        """Equity of each hand of a player against the other's reach; 0 where `met`, what it meets of it, is 0."""
+        engine = self._engine
+        if player not in self._known:
+            self._known[player] = self._won(player)
+        street = int(engine.deals.boards[self._board]["street"])
+        if street == engine.game.num_deals:
+            return per_deal(self._known[player] @ reach, met)
+        ahead = reach @ self._known[player]
+        return np.where(met > 0.0, 0.5 + 0.5 * per_deal(ahead, met) / num_runouts(engine.game, street), 0.0)
+
+    def _won(self, player: int) -> NDArray:
+        """On the last street ``[own hand, opponent's]``: 1 for a win, a half for a tie.
+
+        Before it ``[opponent's hand, own]``: run-outs won less run-outs lost.
+        """
+        game, deals, board = self._engine.game, self._engine.deals, self._board
+        public = deals.cards[board]
+        mine, theirs = deals.hands[player][board], deals.hands[1 - player][board]
+        if deals.boards[board]["street"] == game.num_deals:
+            own, opp = game.hands[player][mine], game.hands[1 - player][theirs]
+            # Pair by pair: a board is asked about once, and the terminal kernels would have to be compiled for it.
+            order = game.strengths(public, own)[:, None].astype(np.int64) - game.strengths(public, opp)
+            apart = (own[:, None, :, None] != opp[None, :, None, :]).all(axis=(2, 3))
+            return apart * (0.5 + 0.5 * np.sign(order))
+        side = deals.sides[player]
+        start, pad = int(side.boards[board]["allin"]), int(side.boards[board]["pad"])
+        if start >= 0:
+            return side.allin[start : start + len(theirs) * pad].reshape(len(theirs), pad)[:, : len(mine)]
+        return allin_matrix(game, public, player, mine, theirs)[:, : len(mine)]

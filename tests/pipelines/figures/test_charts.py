@@ -98,6 +98,13 @@ def test_a_cell_in_a_terminal_is_divided_as_in_the_picture():
     assert len(styles) == 26
 
 
+@pytest.mark.parametrize("colours", [True, False])
+def test_columns_stand_below_each_other_whether_hands_are_in_range_or_not(colours: bool) -> None:
+    reasons = ["folded" if index % 3 == 0 else None for index in range(169)]
+    lines = chart_lines(ACTIONS, mixed(), reasons, values=values(), colours=colours)[:26]
+    assert len({len(line.plain) for line in lines}) == 1
+
+
 def test_a_range_grid_fills_cells_by_weight():
     weights = np.zeros(169)
     weights[0] = 0.5
