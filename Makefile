@@ -8,9 +8,9 @@ STORE ?= artifacts/store
 
 help:
 	@echo "make blueprint [PRESET=smoke|fast|standard|accurate] [ARGS='key=value ...']   train a blueprint"
-	@echo "make test        lint, types, import layers, all tests"
+	@echo "make test        lint, types, import layers, tests"
 	@echo "make test-quick  the tests of the inner loop: no whole runs, no Ray, nothing that takes minutes"
-	@echo "make test-slow   the deep checks alone"
+	@echo "make test-slow   the slow checks, and loops of many minutes that make test leaves out"
 	@echo "make lint        lint, types, import layers"
 	@echo "make hooks       lint before every commit (pre-commit)"
 	@echo "make mlflow      the runs in a browser"
@@ -46,13 +46,13 @@ hooks: .venv/.installed-dev
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 15
 
 test: lint
-	$(PYTEST) $(ARGS)
+	$(PYTEST) -m "not deep" $(ARGS)
 
 test-quick: .venv/.installed-dev
-	$(PYTEST) -m "not slow and not whole" $(ARGS)
+	$(PYTEST) -m "not deep and not slow and not whole" $(ARGS)
 
 test-slow: .venv/.installed-dev
-	$(BIN)/python -m pytest -m slow $(ARGS)
+	$(BIN)/python -m pytest -m "slow or deep" $(ARGS)
 
 mlflow: .venv/.installed
 	@echo "open http://127.0.0.1:5000/#/experiments/1/runs?workflowType=machine_learning"

@@ -163,7 +163,7 @@ def test_a_thousand_damaged_reads_give_no_wrong_answer(
     assert all_answers(open_blueprint(folder, verify="always")) == truth
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("seed", range(1, 11))
 def test_a_hundred_thousand_damaged_reads_give_no_wrong_answer(
     exported: Path, truth: Answers, tmp_path: Path, seed: int
