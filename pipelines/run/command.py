@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import NoReturn
@@ -26,6 +27,7 @@ def run_command(body: Callable[[], int | None], *, resume: str = "") -> NoReturn
         What is kept of the work and how to go on, for a command that can.
     """
     signal.signal(signal.SIGTERM, _interrupt)
+    before, sys.unraisablehook = sys.unraisablehook, _interrupt_again
     try:
         sys.exit(body() or DONE)
     except KeyboardInterrupt:
@@ -35,6 +37,8 @@ def run_command(body: Callable[[], int | None], *, resume: str = "") -> NoReturn
         if told is None:  # a fault of the program, which its traceback helps to mend
             raise
         fail(*told)
+    finally:
+        sys.unraisablehook = before
 
 
 def failure_line(error: Exception, *, resume: str = "") -> tuple[str, int] | None:
@@ -105,3 +109,12 @@ def _drop_output_that_cannot_be_written() -> None:
 def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
     """A scheduler that takes the machine away is a Ctrl-C: stop cleanly, resume later."""
     raise KeyboardInterrupt
+
+
+def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
+    """Send an interrupt again that Python dropped: it drops what is raised in a callback, as of an import lock."""
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        # From another thread and a little later, when the callback has ended.
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    else:
+        sys.__unraisablehook__(lost)

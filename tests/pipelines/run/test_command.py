@@ -88,3 +88,24 @@ def test_output_that_goes_to_a_full_disk_is_no_second_error() -> None:
         )
     assert done.stderr == "error: the disk is full (No space left on device: log)\n"
     assert done.returncode == 1
+
+
+def test_an_interrupt_that_python_drops_in_a_callback_comes_again() -> None:
+    program = """
+import time
+from pipelines.run.command import run_command
+
+class Callback:
+    def __del__(self):
+        raise KeyboardInterrupt
+
+def body():
+    del [Callback()][:]
+    time.sleep(20)
+
+run_command(body, resume="go on")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "interrupted; go on\n")
