@@ -156,11 +156,11 @@ def test_a_size_limit_ends_a_run_in_one_line_and_the_next_goes_on(tmp_path: Path
     )
     assert stopped.returncode == 1
     (line,) = stopped.stderr.splitlines()
-    assert line.startswith("error: the disk is full (File too large: artifacts/store/.tmp/textures-")
+    assert line.startswith("error: the disk is full (File too large: blueprint-store/.tmp/textures-")
     assert "rivers.u16); finished stages and checkpoints are kept. Resume with: " in line
     assert line.endswith(" -m pipelines.blueprint +preset=smoke cluster=inprocess")
     assert "preflop_equity: done" in stopped.stdout
-    assert list((tmp_path / "artifacts/store/.tmp").iterdir()) == []
+    assert list((tmp_path / "blueprint-store/.tmp").iterdir()) == []
     plan = subprocess.run([*command, "plan=true"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "2 of 9 stages cached" in plan.stdout
 
@@ -182,4 +182,4 @@ def test_a_raylet_that_dies_is_one_line_with_the_resume_command(tmp_path: Path) 
     said = (tmp_path / "output").read_text()
     assert "Traceback" not in said
     assert "(raylet)" not in said
-    assert list((tmp_path / "artifacts/store").glob("*-*")) == []
+    assert list((tmp_path / "blueprint-store").glob("*-*")) == []

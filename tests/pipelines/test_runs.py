@@ -125,7 +125,7 @@ def recorded_metrics(folder: Path, run_id: str) -> dict[str, list[tuple[int, flo
     """Steps and values of each metric of a run in MLflow."""
     from mlflow import MlflowClient
 
-    client = MlflowClient(f"sqlite:///{folder}/artifacts/store/mlflow.db")
+    client = MlflowClient(f"sqlite:///{folder}/{STORE}/mlflow.db")
     names = client.get_run(run_id).data.metrics
     return {name: [(m.step, m.value) for m in client.get_metric_history(run_id, name)] for name in names}
 
@@ -145,21 +145,21 @@ def test_the_store_is_listed_and_a_truncated_file_is_found(run: Run, calm: Calm,
 def test_a_cached_bundle_with_an_altered_byte_is_one_line_that_says_what_to_do(
     run: Run, calm: Calm, tmp_path: Path
 ) -> None:
-    shutil.copytree(calm.folder / "artifacts", tmp_path / "artifacts")
+    shutil.copytree(calm.folder / STORE, tmp_path / STORE)
     name = next(name for name in calm.files if name.endswith("equity_river.arrow"))
-    file = tmp_path / "artifacts/store" / name
+    file = tmp_path / STORE / name
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 1
     file.write_bytes(data)
     stopped = run(*COMMAND, cwd=tmp_path)
     assert stopped.returncode == 1
     (line,) = stopped.stderr.splitlines()
-    assert line.startswith(f"error: artifacts/store/{name}: altered")
+    assert line.startswith(f"error: {STORE}/{name}: altered")
     assert "remove that bundle's folder and run again" in line
-    assert "python -m pipelines.store verify store.root=artifacts/store" in line
+    assert f"python -m pipelines.store verify store.root={STORE}" in line
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.timeout(2400)
 def test_a_disk_that_is_full_again_and_again_changes_no_byte(run: Run, calm: Calm, tmp_path: Path) -> None:
     """A size limit stands for the full disk. It grows from run to run, so each stage meets it at some file."""
@@ -181,7 +181,7 @@ def test_a_disk_that_is_full_again_and_again_changes_no_byte(run: Run, calm: Cal
         assert run("pipelines.store", "verify", cwd=tmp_path).returncode == 0
     assert codes == [1] * 7
     assert run(*COMMAND, cwd=tmp_path).returncode == 0
-    assert hashes(tmp_path / "artifacts/store") == calm.files
+    assert hashes(tmp_path / STORE) == calm.files
 
 
 @pytest.mark.slow
