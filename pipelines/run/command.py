@@ -26,7 +26,8 @@ def run_command(body: Callable[[], int | None], *, resume: str = "") -> NoReturn
     resume
         What is kept of the work and how to go on, for a command that can.
     """
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     before, sys.unraisablehook = sys.unraisablehook, _interrupt_again
     try:
         sys.exit(body() or DONE)
@@ -106,15 +107,23 @@ def _drop_output_that_cannot_be_written() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+def _interrupt(number: int, frame: FrameType | None) -> None:
     """A scheduler that takes the machine away is a Ctrl-C: stop cleanly, resume later."""
+    if frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
+        # Raised in the midst of an import, it could leave a lock taken for good, and all later imports would wait.
+        _send_later(number)
+        return
     raise KeyboardInterrupt
 
 
 def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
     """Send an interrupt again that Python dropped: it drops what is raised in a callback, as of an import lock."""
     if issubclass(lost.exc_type, KeyboardInterrupt):
-        # From another thread and a little later, when the callback has ended.
-        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGTERM)).start()
+        _send_later(signal.SIGTERM)
     else:
         sys.__unraisablehook__(lost)
+
+
+def _send_later(number: int) -> None:
+    """Send this process a signal from another thread, when what it does now has ended."""
+    threading.Timer(0.05, os.kill, (os.getpid(), number)).start()

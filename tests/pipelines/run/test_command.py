@@ -109,3 +109,23 @@ run_command(body, resume="go on")
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stderr) == (130, "interrupted; go on\n")
+
+
+def test_an_interrupt_in_the_midst_of_an_import_waits_for_its_end() -> None:
+    program = """
+import os, signal, sys, time
+from types import SimpleNamespace
+from pipelines.run.command import _interrupt, run_command
+
+def body():
+    importing = SimpleNamespace(f_code=SimpleNamespace(co_filename="<frozen importlib._bootstrap>"))
+    _interrupt(signal.SIGINT, importing)
+    print("the import ended", flush=True)
+    time.sleep(20)
+
+run_command(body)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "the import ended\n", "interrupted\n")
