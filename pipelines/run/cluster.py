@@ -11,7 +11,8 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -138,31 +139,55 @@ def open_cluster(config: ClusterConfig) -> Iterator[Cluster]:
     # reporting needs a network.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    import ray
-
     if config.address not in (None, "auto"):
         _check_reachable(str(config.address))
-    on_terminate = signal.getsignal(signal.SIGTERM)  # ray.init installs its own
     own = psutil.Process()
     before = set(own.children(recursive=True))
-    is_local, in_main_thread = config.kind == "local", threading.current_thread() is threading.main_thread()
-    with _kept_to_this_machine() if is_local else nullcontext():
-        _start_ray(config)
+    with ExitStack() as stack:
         watch = None
-        if in_main_thread:
-            signal.signal(signal.SIGTERM, on_terminate)
-            if is_local:
+        with _interrupts_held_back():
+            import ray
+
+            stack.enter_context(_ray_settings(local=config.kind == "local"))
+            stack.callback(ray.shutdown)
+            _start_ray(config)
+            if config.kind == "local" and threading.current_thread() is threading.main_thread():
                 watch = DaemonWatch([p for p in own.children(recursive=True) if p not in before])
                 watch.start()
-        try:
-            # A configured number may exceed what is up now: the autoscaler sees the demand and adds nodes.
-            num_cpus = config.num_cpus or int(ray.cluster_resources().get("CPU", 1))
-            with explained(watch):
-                yield RayCluster(num_cpus, in_flight=config.in_flight, retries=config.retries, watch=watch)
-        finally:
-            if watch is not None:
-                watch.stop()
-            ray.shutdown()
+                stack.callback(watch.stop)
+        # A configured number may exceed what is up now: the autoscaler sees the demand and adds nodes.
+        num_cpus = config.num_cpus or int(ray.cluster_resources().get("CPU", 1))
+        with explained(watch):
+            yield RayCluster(num_cpus, in_flight=config.in_flight, retries=config.retries, watch=watch)
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Let an interrupt wait for the end of the block; a second one does not.
+
+    While Ray is imported and started, an interrupt may be lost, or answered by Ray's own handler, which exits at once.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        came.append(number)
+        if len(came) > 1:
+            raise KeyboardInterrupt
+
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number, handler in handlers.items():
+        if callable(handler):  # an ignored signal stays ignored
+            signal.signal(number, note)
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    if came:
+        raise KeyboardInterrupt
 
 
 def _start_ray(config: ClusterConfig) -> None:
@@ -203,19 +228,22 @@ def _first_line(error: Exception) -> str:
 
 
 @contextmanager
-def _kept_to_this_machine() -> Iterator[None]:
-    """Settings of a local Ray that `ray.init` has no arguments for.
+def _ray_settings(*, local: bool) -> Iterator[None]:
+    """Settings that `ray.init` has no arguments for.
 
-    Its servers listen to this machine alone: Ray replaces a loopback address that it is given by one that others can
-    reach, except with its switch for systems on which it never forms clusters. And it prints no pages when a daemon of
-    its own dies, which `DaemonWatch` says in a line.
+    It leaves the handler of SIGTERM alone. A local Ray listens to this machine alone: Ray replaces a loopback address
+    that it is given by one that others can reach, except with its switch for systems on which it never forms clusters.
+    And it prints no pages when a daemon of its own dies, which `DaemonWatch` says in a line.
     """
-    from ray._private import ray_constants, worker
+    from ray._private import ray_constants, utils, worker
 
-    settings = [
-        (ray_constants, "ENABLE_RAY_CLUSTER", False),
-        (worker, "print_to_stdstream", lambda *_, **__: None),
-    ]
+    def ignore(*_: object, **__: object) -> None:
+        return
+
+    settings: list[tuple[Any, str, Any]] = [(utils, "set_sigterm_handler", ignore)]
+    if local:
+        settings.append((ray_constants, "ENABLE_RAY_CLUSTER", False))
+        settings.append((worker, "print_to_stdstream", ignore))
     before = [(module, name, getattr(module, name)) for module, name, _ in settings]
     try:
         for module, name, value in settings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ import pytest
 from rich.console import Console
 
 from artifacts.bundle_store import BundleStore
+from pipelines.run import cluster as cluster_module
 from pipelines.run.cluster import InProcess, open_cluster, unlocked
 from pipelines.run.engine import Output, StageRun
 from pipelines.run.errors import UserError
@@ -103,6 +105,30 @@ def test_a_local_ray_listens_to_this_machine_alone() -> None:
         }
     assert {"raylet", "gcs_server"} <= {name for name, _ in listening}
     assert {ip.removeprefix("::ffff:") for _, ip in listening} == {"127.0.0.1"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_while_ray_starts_waits_until_it_is_up_and_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    started: list[bool] = []
+
+    def start(_: object) -> None:
+        signal.raise_signal(number)
+        started.append(True)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cluster_module, "_start_ray", start)
+    before = signal.signal(number, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt), open_cluster(settings()):
+            pytest.fail("an interrupted cluster is not used")
+        assert signal.getsignal(number) is interrupt
+    finally:
+        signal.signal(number, before)
+    assert started == [True]
 
 
 def test_an_unlocked_array_is_the_same_memory_and_keeps_it() -> None:
