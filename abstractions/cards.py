@@ -7,6 +7,7 @@ in row-major order, ace first, suited hands above the diagonal and offsuit hands
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -166,6 +167,16 @@ def format_combo(index: int) -> str:
         raise ValueError(f"combo {index}: expected a number from 0 to 1325")
     low, high = COMBO_CARDS[index]
     return format_card(int(high)) + format_card(int(low))
+
+
+@cache
+def hole_names() -> tuple[str, ...]:
+    """Name of every combo as the keys of off-path tables write it, lower card first.
+
+    >>> hole_names()[1325]
+    'AhAs'
+    """
+    return tuple(format_cards(pair) for pair in COMBO_CARDS)
 
 
 def live_combos(board: NDArray) -> NDArray[np.bool_]:

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.cards import (
-    COMBO_CARDS,
     NUM_COMBOS,
     check_board,
     format_cards,
+    hole_names,
     live_combos,
     parse_board,
     parse_combo,
@@ -131,16 +131,16 @@ class SpotBundle(Bundle):
             if place.player != decision.player:
                 continue
             combos, strategy, _ = self._rows(place, public)
-            view.update(zip([_name(combo) + suffix for combo in combos], strategy.tolist()))
+            view.update(zip([hole_names()[combo] + suffix for combo in combos], strategy.tolist()))
             if Letter.ALLIN in place.tokens:
                 # Cleaning learns that an all-in is on offer from a row of the opponent behind it.
-                view[_name(0) + suffix + Letter.ALLIN] = [1.0, 0.0]
+                view[hole_names()[0] + suffix + Letter.ALLIN] = [1.0, 0.0]
         weights = self.dealt_range(decision.player)
-        held = {_name(combo): float(weights[combo]) for combo in np.flatnonzero(weights).tolist()}
+        held = {hole_names()[combo]: float(weights[combo]) for combo in np.flatnonzero(weights).tolist()}
         found = reasons_by_key(view, held, hero_is_oop=decision.player == 0)
         # The last suffix is that of the decision itself.
         combos, _, _ = self._rows(decision, cards)
-        return {int(combo): found[_name(combo) + suffix] for combo in combos}
+        return {int(combo): found[hole_names()[combo] + suffix] for combo in combos}
 
     def _rows(self, decision: Decision, cards: NDArray[np.uint8]) -> tuple[NDArray[np.int64], Floats, Floats]:
         """Combos of the player to act with their strategy and the values of their actions, ``[combo, action]``."""
@@ -196,8 +196,3 @@ def _player(player: Player) -> int:
     if player in (0, 1):
         return int(player)
     raise ValueError(f"player {player!r}: accepted are 0 or oop, 1 or ip")
-
-
-def _name(combo: int) -> str:
-    """A combo as the keys of off-path cleaning write it, lower card first."""
-    return format_cards(COMBO_CARDS[combo])

@@ -262,9 +262,8 @@ def run_hydra(job: Callable[[DictConfig], None]) -> None:
         main(job)()
     except (HydraException, OmegaConfBaseException) as error:
         raise UserError(next(iter(str(error).splitlines()), type(error).__name__)) from None
-    except (
-        OSError
-    ) as error:  # the jobs keep theirs, so this is about the notes of a sweep, which lie in the store
+    except OSError as error:
+        # The jobs keep theirs, so this is about the notes of a sweep, which lie in the store.
         raise UserError(f"store.root: {error.filename} cannot be written ({error.strerror})") from None
 
 

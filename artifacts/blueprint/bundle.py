@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstractions.cards import COMBO_CARDS, format_cards, live_combos, parse_combo
+from abstractions.cards import format_cards, hole_names, live_combos, parse_combo
 from artifacts.blueprint.betting_lines import Decision, Walk
 from artifacts.blueprint.combo_rows import ComboRows
 from artifacts.blueprint.preflop_bundle import BoardLike, Floats, Player, PreflopBundle, PreflopRows
 from artifacts.bundle import Verify, open_bundle
 from artifacts.errors import BundleError
-from solver.betting.lines import STREETS, history_key, parse_seat, postflop_history
+from solver.betting.lines import PUBLIC_CARDS, STREETS, history_key, parse_seat, postflop_history
 from solver.blueprint.rows import texture_row
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class BlueprintBundle(PreflopBundle):
         view = self._view(cards, walk, below=False)
         if clean:
             view = self._cleaned(view, walk, cards, (decision.player,))
-        hole = format_cards(COMBO_CARDS[parse_combo(hand)])
+        hole = hole_names()[parse_combo(hand)]
         history = postflop_history(decision.line)
         key = history_key(_sorted_text(cards), decision.street, history, hole=hole)
         if key not in view:
@@ -71,7 +71,7 @@ class BlueprintBundle(PreflopBundle):
         if decision.street == 0:
             return super().probabilities(decision, board)
         buckets, shares = self._shares(decision, board)
-        live = live_combos(board[: decision.street + 2])
+        live = live_combos(board[: PUBLIC_CARDS[decision.street]])
         return shares[:, np.where(live, buckets, 0)]
 
     def postflop(self, line: str, board: BoardLike) -> ComboRows:
@@ -83,7 +83,7 @@ class BlueprintBundle(PreflopBundle):
         live = np.flatnonzero(live_combos(cards))
         suffix = history_key(_sorted_text(cards), decision.street, postflop_history(decision.line))
         reasons = self._reasons(cards, walk.entered(len(cards)), decision.player)
-        names = _combo_names()
+        names = hole_names()
         return ComboRows(
             combos=live,
             actions=decision.actions,
@@ -186,7 +186,7 @@ class BlueprintBundle(PreflopBundle):
         """Bucket of every combo on the street's board, and the decision's strategy ``[action, bucket]``."""
         from abstractions.buckets import board_buckets
 
-        board = cards[: decision.street + 2]
+        board = cards[: PUBLIC_CARDS[decision.street]]
         key = board.tobytes()
         if key not in self._buckets:
             self._buckets[key] = board_buckets(self, board[None])[0]
@@ -219,9 +219,9 @@ class BlueprintBundle(PreflopBundle):
 
     def _view(self, cards: NDArray[np.uint8], walk: Walk, *, below: bool) -> dict[str, list[float]]:
         view: dict[str, list[float]] = {}
-        names = _combo_names()
+        names = hole_names()
         for decision in self._tree.seen(walk, below=below):
-            board = cards[: decision.street + 2]
+            board = cards[: PUBLIC_CARDS[decision.street]]
             buckets, shares = self._shares(decision, cards)
             live = np.flatnonzero(live_combos(board))
             rows = shares[:, buckets[live]].T.astype(np.float64).tolist()
@@ -252,7 +252,7 @@ class BlueprintBundle(PreflopBundle):
         first = self._tree.at(f"{start}/")
         assert first is not None
         weights = self.range(start, seat, cards[:3])
-        names = _combo_names()
+        names = hole_names()
         return {
             "hero_range": {names[combo]: float(weights[combo]) for combo in np.flatnonzero(weights).tolist()},
             "hero_is_oop": seat == first.player,
@@ -270,13 +270,3 @@ def open_blueprint(path: str | Path, *, verify: Verify = "first") -> BlueprintBu
 
 def _sorted_text(cards: NDArray[np.uint8]) -> str:
     return format_cards(np.sort(cards))
-
-
-def _combo_names() -> tuple[str, ...]:
-    """Names of the combos as keys write them, lower card first."""
-    if not _NAMES:
-        _NAMES.extend(format_cards(pair) for pair in COMBO_CARDS)
-    return tuple(_NAMES)
-
-
-_NAMES: list[str] = []

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from abstractions.cards import CLASS_OF_COMBO, NUM_COMBOS, check_board, format_cards, parse_board, parse_combo
 from artifacts.blueprint.betting_lines import BettingLines, Decision, Walk
 from artifacts.bundle import Bundle
-from solver.betting.lines import HEADS_UP_SEATS, parse_seat
+from solver.betting.lines import HEADS_UP_SEATS, PUBLIC_CARDS, parse_seat
 from solver.strategy import by_class, by_combo, reach
 
 if TYPE_CHECKING:
@@ -195,8 +195,8 @@ class PreflopBundle(Bundle):
         if len(board) == 0 and walk.street == 0:
             return np.empty(0, dtype=np.uint8)
         cards = parse_board(board) if isinstance(board, str) else check_board(np.asarray(board))
-        public = walk.street + 2 if walk.street else 0
-        accepted = [public, walk.street + 3] if walk.over else [public]
+        public = PUBLIC_CARDS[walk.street]
+        accepted = [public, PUBLIC_CARDS[walk.street + 1]] if walk.over else [public]
         if len(cards) not in accepted:
             wanted = " or ".join(map(str, accepted))
             raise ValueError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from abstractions.cards import COMBO_CARDS, format_card, format_cards
+from abstractions.cards import format_cards, hole_names
 from solver.betting.lines import history_key
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.postflop.node_report import real_combos
@@ -28,7 +28,7 @@ def per_history_strategy(solver: PostflopSolver, root: int, dealt: tuple[int, ..
     holes = []
     for player in range(2):
         cards = engine.game.hands[player][engine.deals.hands[player][number]]
-        holes.append([hole(int(combo)) for combo in real_combos(cards, suits)])
+        holes.append([hole_names()[combo] for combo in real_combos(cards, suits)])
     rows = {}
     for node in decisions(tree, root):
         player = int(tree.player[node])
@@ -45,15 +45,6 @@ def decisions(tree: PublicTree, root: int) -> list[int]:
     return nodes[here].tolist()
 
 
-def hole(combo: int) -> str:
-    """Hole cards as keys write them: ascending by card.
-
-    >>> hole(1325)
-    'AhAs'
-    """
-    return "".join(format_card(int(card)) for card in COMBO_CARDS[combo])
-
-
 def by_hole(weights: NDArray[np.float64]) -> dict[str, float]:
     """A range as off-path cleaning takes it, hands without weight left out."""
-    return {hole(int(combo)): float(weights[combo]) for combo in np.flatnonzero(weights)}
+    return {hole_names()[combo]: float(weights[combo]) for combo in np.flatnonzero(weights)}

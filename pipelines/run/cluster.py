@@ -215,7 +215,7 @@ def _start_ray(config: ClusterConfig) -> None:
             f"cluster.address: {config.address!r} is not a running Ray cluster ({_first_line(error)})"
         ) from None
     except SystemExit:
-        # While Ray starts, its own handler answers SIGTERM by exiting.
+        # Should Ray answer SIGTERM itself after all, by exiting, that is an interrupt too.
         raise KeyboardInterrupt from None
     except OSError:
         raise
