@@ -22,6 +22,9 @@ class SolverConfig:
 
     Attributes
     ----------
+    opponent
+        What a player is trained against. ``river_best_response``: in a game of its own, an opponent who plays an
+        exact best response on the river; ``abstract``: itself, in the abstract game.
     showdown
         ``exact`` or ``bucket``.
     boards
@@ -39,6 +42,7 @@ class SolverConfig:
         End a phase at a measurement when it has cost so much, or when it is this good (mbb/hand).
     """
 
+    opponent: Literal["river_best_response", "abstract"]
     showdown: Literal["exact", "bucket"]
     boards: Literal["members", "medoids"]
     batch: Annotated[Whole, Field(ge=0, le=100_000)]
@@ -52,6 +56,14 @@ class SolverConfig:
     def __post_init__(self) -> None:
         if self.batch == 0 and self.boards == "members":
             raise rejection("batch", 0, "at least 1; 0, all boards at once, needs solver.boards=medoids")
+        if self.responds and self.showdown == "bucket":
+            accepted = "exact with solver.opponent=river_best_response, which responds by hand"
+            raise rejection("showdown", self.showdown, accepted)
+
+    @property
+    def responds(self) -> bool:
+        """Whether opponents respond on the river."""
+        return self.opponent == "river_best_response"
 
 
 @one_line_init

@@ -58,7 +58,7 @@ def compute(config: DcfrConfig, inputs: Inputs, run: StageRun) -> Output:
             metrics["exploitability_current"] = trainer.exploitability(setup.flops, "regret")
             trained.go_to_best()
         rows = trainer.fleet.rows("average", trainer.epoch)
-        strategy = {**named_rows("average", rows), "preflop": trainer.trunk.average()}
+        strategy = {**named_rows("average", rows), "preflop": trainer.preflop()}
         tables = pack_arrays("blueprint", strategy)
         tables["trace"] = trace_table("dcfr", trained.trace, before=inputs["lcfr"]["trace"])
         return Output(tables=tables, metrics=metrics)

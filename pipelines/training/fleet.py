@@ -25,8 +25,9 @@ from pipelines.training.hosts import (
     RowsByKey,
 )
 from solver.blueprint.boards import BoardBatch, street_buckets
-from solver.blueprint.fleet import Answer, ShardSpec, owned
+from solver.blueprint.fleet import Answer, ShardSpec, Update, owned
 from solver.blueprint.flop_values import FlopBoards, Response
+from solver.blueprint.opponents import opponent_names
 from solver.blueprint.rows import ALL_TEXTURES, RowKey
 from solver.cfr.schedules import Schedule
 
@@ -72,6 +73,7 @@ class HostFleet:
         self.traffic = Traffic()
         self.hosts = hosts
         self._source = source
+        self._opponents = postflop.opponents
         self._lines = [
             tuple(sorted(line for pot_type in spec.types for line in postflop.pots.members[pot_type]))
             for spec in specs
@@ -90,7 +92,7 @@ class HostFleet:
 
     def sweep(
         self,
-        seat: int,
+        updates: Sequence[Update],
         batch: BoardBatch,
         reach: NDArray[np.float32],
         epoch: int,
@@ -106,7 +108,7 @@ class HostFleet:
                 arguments.append(None)
                 continue
             boards = None if buckets is None else (batch.select(mine), buckets[mine])
-            arguments.append((seat, boards, reach[list(lines)], epoch, prune_below))
+            arguments.append((updates, boards, reach[:, list(lines)], epoch, prune_below))
         values = self.hosts.call("sweep", arguments)
         self._batch = batch
         self._count(is_new, arguments, values)
@@ -175,7 +177,8 @@ class HostFleet:
 
     def restore(self, state: Arrays) -> None:
         """See `Fleet.restore`."""
-        self.hosts.call("restore", [({key: state[key] for key in _keys(spec)},) for spec in self.specs])
+        keys = [_keys(spec, self._opponents) for spec in self.specs]
+        self.hosts.call("restore", [({key: state[key] for key in part},) for part in keys])
 
     def close(self) -> None:
         """Let the hosts go."""
@@ -186,7 +189,7 @@ def _joined(parts: Sequence[Mapping[Any, NDArray[Any]]]) -> dict[Any, NDArray[An
     return {key: array for part in parts for key, array in part.items()}
 
 
-def _keys(spec: ShardSpec) -> list[str]:
+def _keys(spec: ShardSpec, opponents: bool) -> list[str]:
     """Names of a shard's arrays in a trainer's state."""
     keys = []
     for texture in (ALL_TEXTURES,) if spec.textures is None else spec.textures:
@@ -195,6 +198,8 @@ def _keys(spec: ShardSpec) -> list[str]:
             for pot_type in spec.types:
                 key = RowKey(pot_type, texture, street)
                 keys += [key.name("regret"), key.name("average")]
+        if opponents:
+            keys += opponent_names(spec.types, texture)
     return keys
 
 

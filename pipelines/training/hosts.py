@@ -18,7 +18,7 @@ from abstractions.cards import NUM_CLASSES
 from pipelines.run.errors import MachineError
 from solver.betting.public_tree import PublicTree
 from solver.blueprint.boards import BatchBuckets, BoardBatch
-from solver.blueprint.fleet import LocalFleet, ShardSpec
+from solver.blueprint.fleet import LocalFleet, ShardSpec, Update, shard_values
 from solver.blueprint.flop_values import FlopBoards, Response
 from solver.blueprint.pot_types import PotTypes
 from solver.blueprint.rows import RowKey
@@ -45,12 +45,15 @@ class Postflop:
         Buckets of flop, turn and river.
     river_equity
         Equity of river bucket against river bucket; None: showdowns by hand.
+    opponents
+        Whether each player is trained against an opponent who responds on the river.
     """
 
     tree: PublicTree
     pots: PotTypes
     num_buckets: tuple[int, int, int]
     river_equity: NDArray[Any] | None = None
+    opponents: bool = False
 
     @property
     def num_lines(self) -> int:
@@ -71,6 +74,7 @@ class ShardHost:
             self._bucketing,
             textures=spec.textures,
             river_equity=postflop.river_equity,
+            opponents=self._bucketing if postflop.opponents else None,
         )
         self._fleet = LocalFleet([self._shard])
         self._batch: BoardBatch | None = None
@@ -87,20 +91,20 @@ class ShardHost:
 
     def sweep(
         self,
-        seat: int,
+        updates: Sequence[Update],
         boards: tuple[BoardBatch, NDArray[np.uint16]] | None,
         reach: NDArray[np.float32],
         epoch: int,
         prune_below: float | None,
     ) -> NDArray[np.float64]:
-        """Train a seat on the boards given now, or on the last ones; `reach` is that of the shard's lines."""
+        """See `Fleet.sweep`, on the boards given now or on the last ones; `reach` is that of the shard's lines."""
         if boards is not None:
             self.load(*boards)
         if self._batch is None:
             raise ValueError("a host sweeps boards that it was sent: none so far")
-        whole = np.zeros((self._num_lines, NUM_CLASSES), dtype=np.float32)
-        whole[list(self._shard.lines)] = reach
-        return self._shard.sweep(seat, self._batch, whole, epoch, prune_below=prune_below)
+        whole = np.zeros((len(updates), self._num_lines, NUM_CLASSES), dtype=np.float32)
+        whole[:, list(self._shard.lines)] = reach
+        return shard_values(self._shard, updates, self._batch, whole, epoch, prune_below)
 
     def rows(self, table: str, epoch: int) -> RowsByKey:
         """See `solver.blueprint.fleet.Fleet.rows`."""

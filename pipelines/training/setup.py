@@ -71,7 +71,7 @@ class Setup:
         if config.showdown == "bucket":
             shape = (-1, counts[2], counts[2]) if buckets.config["scope"] == "texture" else (counts[2],) * 2
             equity = np.array(inputs["bucket_equity"]["equity_river"]["equity"]).reshape(shape)
-        postflop = Postflop(game.tree, pots, counts, equity)
+        postflop = Postflop(game.tree, pots, counts, equity, config.responds)
         flops = evaluation_flops(config.tier, textures, buckets.config["boards"])
         return cls(config, game, pots, postflop, textures, buckets, flops)
 
@@ -98,4 +98,7 @@ class Setup:
         below = self.config.prune_below
         pruning = None if below is None else Pruning(below)
         bucketing = BatchBuckets(self.postflop.num_buckets)
-        return BlueprintTrainer(self.game, self.pots, bucketing, fleet=fleet, pruning=pruning)
+        opponents = bucketing if self.config.responds else None
+        return BlueprintTrainer(
+            self.game, self.pots, bucketing, fleet=fleet, opponents=opponents, pruning=pruning
+        )

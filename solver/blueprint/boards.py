@@ -93,6 +93,8 @@ class BoardHands:
         What the kernels read.
     runs
         The hands by bucket on flop, turn and river.
+    opponent_runs
+        The hands on flop and turn by the buckets that opponents see, where there are opponents.
     """
 
     board: NDArray[np.uint8]
@@ -100,6 +102,7 @@ class BoardHands:
     classes: NDArray[np.int16]
     hands: Hands
     runs: tuple[Runs, Runs, Runs]
+    opponent_runs: tuple[Runs, Runs] | None
 
 
 @njit(cache=True)
@@ -113,8 +116,10 @@ def _strength_groups(strengths: Any, order: Any, ends: Any) -> int:
     return count + 1
 
 
-def board_hands(board: NDArray[np.uint8], bucketing: Bucketing, texture: int = 0) -> BoardHands:
-    """Rank and bucket the live hands of a five-card board."""
+def board_hands(
+    board: NDArray[np.uint8], bucketing: Bucketing, texture: int = 0, opponents: Bucketing | None = None
+) -> BoardHands:
+    """Rank and bucket the live hands of a five-card board; `opponents` has the buckets that opponents see."""
     cards = check_board(board)
     if len(cards) != 5:
         raise ValueError(f"board {format_cards(cards)!r}: expected five cards")
@@ -124,15 +129,15 @@ def board_hands(board: NDArray[np.uint8], bucketing: Bucketing, texture: int = 0
     combos = order[:count].copy()
     ends = np.empty(count, dtype=np.int32)
     groups = _strength_groups(strengths, combos, ends)
-    runs = []
-    for street, size in enumerate(STREET_CARDS):
-        runs.append(bucket_runs(bucketing.buckets(cards[:size], texture)[combos]))
-        lowest, highest = int(runs[-1].bucket[0]), int(runs[-1].bucket[-1])
-        if lowest < 0 or highest >= bucketing.num_buckets[street]:
-            raise ValueError(
-                f"buckets of {format_cards(cards[:size])}: {lowest} to {highest}; accepted: 0 to "
-                f"{bucketing.num_buckets[street] - 1}"
-            )
+    flop, turn, river = (_street_runs(bucketing, cards[:size], combos, texture) for size in STREET_CARDS)
+    seen = None
+    if opponents is bucketing:
+        seen = flop, turn
+    elif opponents is not None:
+        seen = (
+            _street_runs(opponents, cards[:3], combos, texture),
+            _street_runs(opponents, cards[:4], combos, texture),
+        )
     return BoardHands(
         board=cards,
         combos=combos,
@@ -143,8 +148,23 @@ def board_hands(board: NDArray[np.uint8], bucketing: Bucketing, texture: int = 0
             group_end=ends[:groups].copy(),
             mass=np.ones(count),
         ),
-        runs=(runs[0], runs[1], runs[2]),
+        runs=(flop, turn, river),
+        opponent_runs=seen,
     )
+
+
+def _street_runs(
+    bucketing: Bucketing, public: NDArray[np.uint8], combos: NDArray[np.int16], texture: int
+) -> Runs:
+    """Hands by bucket on the public cards of a street."""
+    runs = bucket_runs(bucketing.buckets(public, texture)[combos])
+    lowest, highest = int(runs.bucket[0]), int(runs.bucket[-1])
+    accepted = bucketing.num_buckets[len(public) - 3]
+    if lowest < 0 or highest >= accepted:
+        raise ValueError(
+            f"buckets of {format_cards(public)}: {lowest} to {highest}; accepted: 0 to {accepted - 1}"
+        )
+    return runs
 
 
 def combo_runs(bucketing: Bucketing, board: NDArray[np.uint8], texture: int = 0) -> Runs:

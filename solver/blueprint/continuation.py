@@ -18,7 +18,7 @@ from solver.betting.lines import FLOP
 from solver.betting.public_tree import NodeKind
 from solver.betting.rules import Action
 from solver.blueprint.boards import NUM_LIVE, board_hands
-from solver.blueprint.kernels import EXPECTED, _sweep_board, by_hand_showdown, make_work
+from solver.blueprint.kernels import EXPECTED, FROM_TABLES, Side, _sweep_board, by_hand_showdown, make_work
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.strategy import Blueprint, BlueprintNode
 from solver.blueprint.tables import TableLayout
@@ -106,22 +106,23 @@ class Continuations:
         values = np.zeros((1, NUM_COMBOS))
         met = np.zeros((1, NUM_COMBOS))
         work = make_work(below.layout.plan.programs, NUM_LIVE, table.dtype)
-        by_hand = by_hand_showdown(table.dtype)
+        by_hand, no_choices = by_hand_showdown(table.dtype), np.zeros(0, dtype=np.uint8)
         for deal in deals:
             hands = board_hands(deal, self.blueprint.bucketing, texture)
+            both = Side(table, below.layout.starts(), np.array(below.layout.num_buckets), hands.runs)
             _sweep_board(
                 below.layout.plan.programs[player],
                 below.pays[player],
                 hands.hands,
                 hands.combos,
-                hands.runs,
-                below.layout.starts(),
-                np.array(below.layout.num_buckets),
+                both,
+                both,
                 opponent[None].astype(table.dtype),
-                table,
                 table,
                 EXPECTED,
                 1.0,
+                FROM_TABLES,
+                no_choices,
                 by_hand,
                 -np.inf,
                 work,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from solver.blueprint.boards import BoardBatch
 from solver.blueprint.flop_values import FlopBoards, Response
 from solver.blueprint.rows import ALL_TEXTURES, RowKey
 from solver.blueprint.shard import Shard
-from solver.cfr.leaves import Leaves, Reach
 from solver.cfr.schedules import Schedule
 from solver.preflop.probabilities import Floats
 
@@ -44,6 +43,13 @@ class ShardSpec:
     textures: tuple[int, ...] | None = None
 
 
+class Update(NamedTuple):
+    """Which player a sweep updates, and in the game of which trained player (None: there is one game)."""
+
+    own: int
+    trained: int | None = None
+
+
 def owned(textures: Sequence[int] | NDArray[np.integer], owner: Sequence[int] | None) -> NDArray[np.bool_]:
     """Which of some textures belong to a shard that owns those given (None: all)."""
     return np.ones(len(textures), dtype=np.bool_) if owner is None else np.isin(textures, owner)
@@ -60,15 +66,16 @@ class Fleet(Protocol):
 
     def sweep(
         self,
-        seat: int,
+        updates: Sequence[Update],
         batch: BoardBatch,
         reach: NDArray[np.float32],
         epoch: int,
         prune_below: float | None = None,
     ) -> list[Answer]:
-        """Train a seat on the boards of an iteration, given the opponent's reach of every flop line.
+        """Update players on the boards of an iteration: values ``[board, line, update, 169]``.
 
-        Actions with a regret under `prune_below` are skipped (None: no action).
+        `reach` is that of the opponent of each update, ``[update, line, 169]``. Actions with a regret under
+        `prune_below` are skipped (None: no action).
         """
 
     def flop_values(
@@ -91,6 +98,22 @@ class Fleet(Protocol):
         """Continue from a saved `state`, whatever the grouping into shards was."""
 
 
+def shard_values(
+    shard: Shard,
+    updates: Sequence[Update],
+    batch: BoardBatch,
+    reach: NDArray[np.float32],
+    epoch: int,
+    prune_below: float | None,
+) -> NDArray[np.float64]:
+    """What one shard answers to `Fleet.sweep`, for boards that are all its own."""
+    swept = [
+        shard.sweep(update.own, batch, seen, epoch, trained=update.trained, prune_below=prune_below)
+        for update, seen in zip(updates, reach)
+    ]
+    return np.stack(swept, axis=2)
+
+
 class LocalFleet:
     """Shards in this process, swept one after the other."""
 
@@ -107,7 +130,7 @@ class LocalFleet:
 
     def sweep(
         self,
-        seat: int,
+        updates: Sequence[Update],
         batch: BoardBatch,
         reach: NDArray[np.float32],
         epoch: int,
@@ -118,7 +141,7 @@ class LocalFleet:
         for shard in self.shards:
             mine = owned(batch.textures, shard.textures)
             if mine.any():
-                answer = shard.sweep(seat, batch.select(mine), reach, epoch, prune_below=prune_below)
+                answer = shard_values(shard, updates, batch.select(mine), reach, epoch, prune_below)
                 answers.append((shard.lines, mine, answer))
         return answers
 
@@ -158,33 +181,3 @@ class LocalFleet:
         """See `Fleet.restore`."""
         for shard in self.shards:
             shard.restore(state)
-
-
-@dataclass(frozen=True, eq=False)
-class ShardLeaves:
-    """The shards as the leaf provider of the trunk, on the boards of one iteration.
-
-    Asking for the values of a player trains the shards for that player. So each player is asked for once.
-
-    Attributes
-    ----------
-    fleet
-        The shards.
-    batch
-        Boards of the iteration.
-    epoch
-        Discount epoch.
-    prune_below
-        Regret under which an action is skipped (None: no action).
-    """
-
-    fleet: Fleet
-    batch: BoardBatch
-    epoch: int
-    prune_below: float | None = None
-
-    def values(self, leaves: Leaves, reach: Reach, player: int) -> Floats:
-        """See `solver.cfr.leaves.LeafProvider.values`; the leaves are the flop lines."""
-        opponent = reach[1 - player].astype(np.float32)
-        answers = self.fleet.sweep(player, self.batch, opponent, self.epoch, self.prune_below)
-        return sum_boards(len(leaves), answers)

@@ -17,17 +17,21 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solver.blueprint.plan import LaneProgram
+from solver.blueprint.river_choices import _ascend_by_choice, _choose_nothing, _descend_by_choice
 from solver.blueprint.terminals import (
     ABREAST,
     SUMS_SIZE,
+    _any_positive,
     _fill_zero,
     _put,
     _terminals,
     _terminals_by_bucket,
 )
-from solver.cfr.simd import WIDTH, fused, lane_max, largest, load, splat, store, where_positive
+from solver.cfr.simd import WIDTH, fused, largest, load, splat, store, where_positive
 
 UPDATE, BEST_RESPONSE, EXPECTED = 0, 1, 2
+# How a sweep plays the river: both from the tables, own by best response, own against such a response.
+FROM_TABLES, RESPONDS, ANSWERED = 0, 1, 2
 # Below this the sum of a strategy's weights is taken for zero: its reciprocal would overflow float32.
 TINY = 1e-30
 
@@ -83,6 +87,27 @@ def by_hand_showdown(dtype: Any) -> BucketShowdown:
     )
 
 
+class Side(NamedTuple):
+    """What a sweep reads about the strategy of one player.
+
+    Attributes
+    ----------
+    source
+        Regrets, or the numerator of the average: strategies follow by regret matching.
+    tables
+        First entry of flop, turn and river in it.
+    num_buckets
+        Buckets of flop, turn and river.
+    runs
+        The hands of the board by bucket on flop, turn and river.
+    """
+
+    source: NDArray[Any]
+    tables: NDArray[np.int64]
+    num_buckets: NDArray[np.int64]
+    runs: tuple[Runs, Runs, Runs]
+
+
 class Work(NamedTuple):
     """Scratch of one sweep.
 
@@ -98,6 +123,8 @@ class Work(NamedTuple):
     totals: NDArray[Any]
     keep: NDArray[Any]
     queue: NDArray[np.int64]
+    open: NDArray[np.int64]
+    places: NDArray[np.int64]
 
 
 def make_work(programs: Sequence[LaneProgram], num_hands: int, dtype: Any) -> Work:
@@ -119,15 +146,9 @@ def make_work(programs: Sequence[LaneProgram], num_hands: int, dtype: Any) -> Wo
         totals=np.zeros(max_actions * WIDTH, dtype=dtype),
         keep=np.ones(max(program.own_actions for program in programs) * WIDTH, dtype=dtype),
         queue=np.zeros(max(len(program.terminals) for program in programs), dtype=np.int64),
+        open=np.zeros(WIDTH, dtype=np.int64),
+        places=np.zeros(WIDTH, dtype=np.int64),
     )
-
-
-@njit(cache=True, nogil=True)
-def _any_positive(row: Any, start: int, size: int) -> bool:
-    for k in range(start, start + size, WIDTH):  # noqa: SIM110
-        if lane_max(load(row, k)) > 0.0:
-            return True
-    return False
 
 
 @njit(cache=True, nogil=True)
@@ -444,23 +465,33 @@ def _is_open(lanes: Any, link: Any, work: Any) -> bool:
 
 
 @njit(cache=True, nogil=True)
+def _find_open(lanes: Any, b: int, work: Any) -> int:
+    """List the lanes of a block whose roots are reached in `work.open`; returns how many there are."""
+    count = 0
+    for lane in range(WIDTH):
+        if _is_open(lanes, lanes.links[b * WIDTH + lane], work):
+            work.open[count] = lane
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
 def _enter(lanes: Any, b: int, n: int, work: Any) -> bool:
     """Take over the reach of a block's roots from the exits of the street before; False if there is none."""
     block = lanes.blocks[b]
     size = np.int64(n * WIDTH)
     root = block.reach * size
-    found = False
-    for lane in range(WIDTH):
-        link = lanes.links[b * WIDTH + lane]
-        if not _is_open(lanes, link, work):
-            for h in range(n):
-                work.reach[root + h * WIDTH + lane] = 0.0
-            continue
-        begin = (lanes.blocks[link.block].reach + link.reach) * size + link.lane
-        for h in range(n):
-            work.reach[root + h * WIDTH + lane] = work.reach[begin + h * WIDTH]
-        found = True
-    work.alive[block.reach] = found and _any_positive(work.reach, root, size)
+    count = _find_open(lanes, b, work)
+    for k in range(count):
+        link = lanes.links[b * WIDTH + work.open[k]]
+        work.places[k] = (lanes.blocks[link.block].reach + link.reach) * size + link.lane
+    if count < WIDTH:
+        _fill_zero(work.reach, root, size)
+    # All lanes of a hand at once: neighbours mostly come from the same row.
+    for h in range(0, size, WIDTH):
+        for k in range(count):
+            work.reach[root + h + work.open[k]] = work.reach[work.places[k] + h]
+    work.alive[block.reach] = count > 0 and _any_positive(work.reach, root, size)
     return work.alive[block.reach] != 0
 
 
@@ -470,13 +501,13 @@ def _leave(lanes: Any, b: int, n: int, work: Any) -> None:
     block = lanes.blocks[b]
     size = np.int64(n * WIDTH)
     root = block.value * size
-    for lane in range(WIDTH):
-        link = lanes.links[b * WIDTH + lane]
-        if not _is_open(lanes, link, work):
-            continue
-        to = (lanes.blocks[link.block].value + link.row) * size + link.lane
-        for h in range(n):
-            work.value[to + h * WIDTH] += work.value[root + h * WIDTH + lane]
+    count = _find_open(lanes, b, work)
+    for k in range(count):
+        link = lanes.links[b * WIDTH + work.open[k]]
+        work.places[k] = (lanes.blocks[link.block].value + link.row) * size + link.lane
+    for h in range(0, size, WIDTH):
+        for k in range(count):
+            work.value[work.places[k] + h] += work.value[root + h + work.open[k]]
 
 
 @njit(cache=True, nogil=True)
@@ -559,19 +590,85 @@ def _sum_by_key(lanes: Any, keys: Any, n: int, scale: float, work: Any, out: Any
 
 
 @njit(cache=True, nogil=True)
+def _river_by_bucket(
+    lanes: Any,
+    b: int,
+    pays: Any,
+    n: int,
+    own: Any,
+    opponent: Any,
+    average: Any,
+    mode: int,
+    weight: float,
+    gain: float,
+    by_bucket: Any,
+    work: Any,
+    low: Any,
+) -> None:
+    """Sweep one block of a river that is played by bucket."""
+    if not _enter_buckets(lanes, b, n, own.runs[2], work, low):
+        return
+    rows = by_bucket.runs
+    size = len(rows.bucket)
+    river, buckets = opponent.tables[2], opponent.num_buckets[2]
+    _descend(lanes, b, size, rows, opponent.source, river, buckets, average, gain, low)
+    _terminals_by_bucket(lanes, b, size, by_bucket.matrix, by_bucket.met, pays, low)
+    river, buckets = own.tables[2], own.num_buckets[2]
+    _ascend(lanes, b, size, rows, by_bucket.mass, own.source, river, buckets, mode, weight, low)
+    _leave_buckets(lanes, b, n, own.runs[2], work, low)
+
+
+@njit(cache=True, nogil=True)
+def _river_by_hand(
+    lanes: Any,
+    b: int,
+    pays: Any,
+    hands: Any,
+    n: int,
+    own: Any,
+    opponent: Any,
+    average: Any,
+    mode: int,
+    weight: float,
+    gain: float,
+    river: int,
+    choices: Any,
+    work: Any,
+) -> None:
+    """Sweep one block of a river that is played by hand."""
+    if lanes.root_street < 2 and not _enter(lanes, b, n, work):
+        if river == RESPONDS:
+            _choose_nothing(lanes, b, n, choices)
+        return
+    if river == ANSWERED:
+        _descend_by_choice(lanes, b, n, choices, work)
+    else:
+        table, buckets = opponent.tables[2], opponent.num_buckets[2]
+        _descend(lanes, b, n, opponent.runs[2], opponent.source, table, buckets, average, gain, work)
+    _terminals(lanes, b, n, hands, pays, work)
+    if river == RESPONDS:
+        _ascend_by_choice(lanes, b, n, choices, work)
+    else:
+        table, buckets = own.tables[2], own.num_buckets[2]
+        _ascend(lanes, b, n, own.runs[2], hands.mass, own.source, table, buckets, mode, weight, work)
+    if lanes.root_street < 2:
+        _leave(lanes, b, n, work)
+
+
+@njit(cache=True, nogil=True)
 def _sweep_board(
     lanes: Any,
     pays: Any,
     hands: Any,
     keys: Any,
-    runs: Any,
-    tables: Any,
-    num_buckets: Any,
+    own: Any,
+    opponent: Any,
     reach: Any,
-    regret: Any,
     average: Any,
     mode: int,
     weight: float,
+    river: int,
+    choices: Any,
     by_bucket: Any,
     prune_below: float,
     work: Any,
@@ -580,59 +677,56 @@ def _sweep_board(
 ) -> None:
     """Sweep all lines on one board for the lanes' own player, adding root values to ``out[line, key]``.
 
-    `UPDATE` reads current strategies from `regret` and adds regrets and the opponent's average; `EXPECTED`
-    reads the strategies of both from `average`. What is added is times `weight`. With a matrix in
-    `by_bucket` the river is played by bucket, in the rows of `low`. On flop and turn, own actions are
-    pruned below the regret `prune_below`.
+    `own` and `opponent` are the `Side` of each player. `UPDATE` adds regrets to the source of `own` and the
+    opponent's play to `average` (not where that is empty); `EXPECTED` changes nothing. What is added is times
+    `weight`. `river` says how the river is played: from the tables, by a best response whose `choices` are
+    kept, or against such choices. With a matrix in `by_bucket` the river is played by bucket, in the rows of
+    `low`. On flop and turn, own actions are pruned below the regret `prune_below`.
     """
     n = len(keys)
     updating = mode == UPDATE
-    source = regret if updating else average
-    gain = weight if updating else 0.0
+    gain = weight if updating and len(average) > 0 else 0.0
     _set_roots(lanes, reach, keys, n, work)
     for s in range(2):
+        table, buckets = opponent.tables[s], opponent.num_buckets[s]
         for b in range(lanes.street_blocks[s], lanes.street_blocks[s + 1]):
             if s > lanes.root_street:
                 _enter(lanes, b, n, work)
-            _descend(lanes, b, n, runs[s], source, tables[s], num_buckets[s], average, gain, work)
+            _descend(lanes, b, n, opponent.runs[s], opponent.source, table, buckets, average, gain, work)
             _clear_exits(lanes, b, n, work)
             if updating and prune_below > -np.inf:
-                _prune(lanes, b, runs[s], regret, tables[s], num_buckets[s], prune_below, work)
-    rivers = len(by_bucket.runs.bucket)
+                _prune(
+                    lanes, b, own.runs[s], own.source, own.tables[s], own.num_buckets[s], prune_below, work
+                )
     for b in range(lanes.street_blocks[2], lanes.street_blocks[3]):
-        if rivers > 0:
-            if not _enter_buckets(lanes, b, n, runs[2], work, low):
-                continue
-            _descend(lanes, b, rivers, by_bucket.runs, source, tables[2], num_buckets[2], average, gain, low)
-            _terminals_by_bucket(lanes, b, rivers, by_bucket.matrix, by_bucket.met, pays, low)
-            _ascend(
+        if len(by_bucket.runs.bucket) > 0:
+            _river_by_bucket(
+                lanes, b, pays, n, own, opponent, average, mode, weight, gain, by_bucket, work, low
+            )
+        else:
+            _river_by_hand(
                 lanes,
                 b,
-                rivers,
-                by_bucket.runs,
-                by_bucket.mass,
-                source,
-                tables[2],
-                num_buckets[2],
+                pays,
+                hands,
+                n,
+                own,
+                opponent,
+                average,
                 mode,
                 weight,
-                low,
+                gain,
+                river,
+                choices,
+                work,
             )
-            _leave_buckets(lanes, b, n, runs[2], work, low)
-            continue
-        if lanes.root_street < 2 and not _enter(lanes, b, n, work):
-            continue
-        _descend(lanes, b, n, runs[2], source, tables[2], num_buckets[2], average, gain, work)
-        _terminals(lanes, b, n, hands, pays, work)
-        _ascend(lanes, b, n, runs[2], hands.mass, source, tables[2], num_buckets[2], mode, weight, work)
-        if lanes.root_street < 2:
-            _leave(lanes, b, n, work)
     for s in range(1, -1, -1):
+        table, buckets = own.tables[s], own.num_buckets[s]
         for b in range(lanes.street_blocks[s], lanes.street_blocks[s + 1]):
             if work.alive[lanes.blocks[b].reach] == 0:
                 continue
             _terminals(lanes, b, n, hands, pays, work)
-            _ascend(lanes, b, n, runs[s], hands.mass, source, tables[s], num_buckets[s], mode, weight, work)
+            _ascend(lanes, b, n, own.runs[s], hands.mass, own.source, table, buckets, mode, weight, work)
             if s > lanes.root_street:
                 _leave(lanes, b, n, work)
     _sum_by_key(lanes, keys, n, weight, work, out)
@@ -651,7 +745,8 @@ def _scale_row(
         for at in range(start, start + actions * WIDTH, WIDTH):
             old = load(regret, at)
             store(regret, at, old * where_positive(old, up, down))
-            store(average, at, keep * load(average, at))
+            if len(average) > 0:
+                store(average, at, keep * load(average, at))
 
 
 @njit(cache=True, nogil=True)
@@ -670,7 +765,8 @@ def _refresh(
     """Apply the discounts that the buckets of a board have missed on one street.
 
     ``factors[:, k]`` are the products since epoch k for positive regrets, negative regrets and the average.
-    What a bucket misses is discounts only, never an addition, so applying them late changes nothing.
+    What a bucket misses is discounts only, never an addition, so applying them late changes nothing. An empty
+    `average` is left alone.
     """
     due = np.empty(len(runs.bucket), np.int64)
     since = np.empty(len(runs.bucket), np.int64)

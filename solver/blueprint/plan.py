@@ -169,8 +169,8 @@ class LanePlan:
     lines
         The first node of each line.
     blocks
-        Lane blocks, flop first. A street's roots are grouped by shape, lines in order, so a lane's place
-        depends on the lines of the plan, but nothing that is computed for it does.
+        Lane blocks, flop first. A street's roots are grouped by shape, in the order of `_next_roots`. So a lane's
+        place depends on the lines of the plan, but nothing that is computed for it does.
     programs
         One `LaneProgram` per updating player.
     terminal_places
@@ -198,8 +198,9 @@ class LanePlan:
         blocks: list[LaneBlock] = []
         roots = [int(node) for node in lines]
         for street in range(int(tree.street[roots[0]]) - FLOP, RIVER - FLOP + 1):
-            blocks += _street_blocks(tree, street, roots)
-            roots = [child for root in roots for child in _exits(tree, root)]
+            here = _street_blocks(tree, street, roots)
+            blocks += here
+            roots = [root for block in here for root in _next_roots(tree, block)]
         first, positions = _lane_program(tree, lines, blocks, 0)
         second, other_positions = _lane_program(tree, lines, blocks, 1)
         return cls(
@@ -290,6 +291,12 @@ def _exits(tree: PublicTree, root: int) -> list[int]:
     nodes = street_nodes(tree, root)
     out = nodes[(tree.kind[nodes] == NodeKind.CHANCE) & (tree.num_children[nodes] > 0)]
     return tree.children[tree.child_start[out]].tolist()
+
+
+def _next_roots(tree: PublicTree, block: LaneBlock) -> list[int]:
+    """First nodes of the next street, exit by exit: so the lanes of a block go on as neighbours."""
+    by_root = [_exits(tree, root) for root in block.roots if root >= 0]
+    return [root for same_exit in zip(*by_root, strict=True) for root in same_exit]
 
 
 def _street_blocks(tree: PublicTree, street: int, roots: list[int]) -> list[LaneBlock]:

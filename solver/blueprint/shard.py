@@ -9,25 +9,37 @@ after the other. Results depend neither on which lines share a shard nor on how 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.cards import NUM_CLASSES
 from solver.betting.public_tree import PublicTree
-from solver.blueprint.boards import LIVE_FRACTION, NUM_LIVE, BoardBatch, BoardHands, Bucketing, board_hands
+from solver.blueprint.boards import (
+    LIVE_FRACTION,
+    NUM_LIVE,
+    BoardBatch,
+    BoardHands,
+    Bucketing,
+    board_hands,
+)
 from solver.blueprint.flop_values import FlopBoards, FlopEvaluator, Response
 from solver.blueprint.kernels import (
+    ANSWERED,
+    FROM_TABLES,
+    RESPONDS,
     UPDATE,
     BucketShowdown,
     Runs,
+    Side,
     _refresh,
     _sweep_board,
     bucket_runs,
     by_hand_showdown,
     make_work,
 )
+from solver.blueprint.opponents import Opponents
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import PotTypes
 from solver.blueprint.rows import ALL_TEXTURES, RowKey
@@ -54,6 +66,21 @@ def _edges(equity: NDArray, num_buckets: int, textures: Sequence[int] | None) ->
     return ((edge - edge.transpose(0, 2, 1)) / 2).astype(np.float32)
 
 
+#: Choices of a sweep that neither makes nor meets any.
+_NO_CHOICES = np.zeros(0, dtype=np.uint8)
+
+
+class _Play(NamedTuple):
+    """What a sweep plays from: see `_sweep_board`."""
+
+    own: Side
+    opponent: Side
+    average: NDArray[Any]
+    river: int
+    choices: NDArray[np.uint8]
+    showdown: BucketShowdown
+
+
 class Shard:
     """Tables and sweeps of some pot types (with ``per_line``, flop lines).
 
@@ -73,6 +100,9 @@ class Shard:
     river_equity
         Equity of river bucket against river bucket, ``[bucket, bucket]``, in scope ``texture`` ``[texture,
         bucket, bucket]``: showdowns by bucket; None: by hand, exact.
+    opponents
+        Each player is trained in a game of its own, against an opponent who responds on the river and sees these
+        buckets on flop and turn; None: against itself.
     dtype
         Element type of the tables.
     """
@@ -86,8 +116,11 @@ class Shard:
         *,
         textures: Sequence[int] | None = None,
         river_equity: NDArray | None = None,
+        opponents: Bucketing | None = None,
         dtype: Any = np.float32,
     ) -> None:
+        if opponents is not None and river_equity is not None:
+            raise ValueError("river_equity: opponents that respond by hand need showdowns by hand")
         self.types = tuple(types)
         self.textures = None if textures is None else tuple(int(t) for t in textures)
         self.bucketing = bucketing
@@ -116,15 +149,23 @@ class Shard:
         )
         self._by_hand = by_hand_showdown(dtype)
         self._deals: dict[bytes, BoardHands] = {}
+        self.opponents = None if opponents is None else Opponents(self.layout, opponents, dtype)
 
     def begin_phase(self, first_epoch: int, schedule: Schedule) -> None:
         """Discount by a schedule from an epoch on, with a fresh average."""
         self.clock.begin_phase(first_epoch, schedule)
 
     def sweep(
-        self, own: int, batch: BoardBatch, reach: NDArray, epoch: int, *, prune_below: float | None = None
+        self,
+        own: int,
+        batch: BoardBatch,
+        reach: NDArray,
+        epoch: int,
+        *,
+        trained: int | None = None,
+        prune_below: float | None = None,
     ) -> NDArray[np.float64]:
-        """Train one player on the boards of an iteration.
+        """Update one player on the boards of an iteration.
 
         Parameters
         ----------
@@ -136,9 +177,12 @@ class Shard:
             The opponent's reach by flop line of the whole game and class, ``[line, 169]``.
         epoch
             Discount epoch.
+        trained
+            With opponents, the player whose game this is. Its opponent is updated first. Then it is updated on the
+            same boards, on whose rivers it meets the opponent's best responses.
         prune_below
             Skip what lies behind an action on flop or turn (never on the river) whose regret is below this
-            number, in chips times deals, in every bucket of the board.
+            number, in chips times deals, in every bucket of the board. Opponents are never pruned.
 
         Returns
         -------
@@ -150,26 +194,46 @@ class Shard:
         place = {line: k for k, line in enumerate(self.lines)}
         values = np.zeros((len(batch), len(self.lines), NUM_CLASSES))
         self._work.keep[:] = 1.0
-        floor = -np.inf if prune_below is None else prune_below
+        responds = trained is not None and own != trained
+        floor = -np.inf if prune_below is None or responds else prune_below
         for b, deal in enumerate(deals):
             texture = self._slot(int(batch.textures[b]))
             self._refresh(deal, texture, epoch, factors)
             for number in range(self.pots.num_rounds):
                 lines = np.array(self.pots.round_lines(number))
                 here = np.where((lines >= 0)[:, None], np.asarray(reach)[lines], 0)
+                play = self._play(own, trained, deal, texture, (b, number))
                 found = self._sweep(
-                    own, deal, texture, here, self._pays[number][own], float(batch.weights[b]), floor
+                    own, deal, here, self._pays[number][own], float(batch.weights[b]), floor, play
                 )
                 for line, value in zip(lines.tolist(), found):
                     if line >= 0:
                         values[b, place[line]] = value
         return values
 
+    def _play(
+        self, own: int, trained: int | None, deal: BoardHands, texture: int, place: tuple[int, int]
+    ) -> _Play:
+        """Which tables a sweep plays from; `place` is the number of the board and of the round."""
+        tables = Side(self.regret, self.layout.starts(texture), np.array(self.layout.num_buckets), deal.runs)
+        if trained is None:
+            return _Play(
+                tables, tables, self.average, FROM_TABLES, _NO_CHOICES, self._showdown(deal, texture)
+            )
+        if self.opponents is None:
+            raise ValueError("trained: this shard has no opponents")
+        opponent = self.opponents.side(deal, texture)
+        choices = self.opponents.choices(trained, *place)
+        if own == trained:
+            return _Play(tables, opponent, self.average[:0], ANSWERED, choices, self._by_hand)
+        return _Play(opponent, tables, self.average, RESPONDS, choices, self._by_hand)
+
     def _deal(self, batch: BoardBatch) -> list[BoardHands]:
         """Hands of the boards, kept from the last call because both players sweep the same ones."""
         keys = [bytes(board) + int(t).to_bytes(2, "little") for board, t in zip(batch.boards, batch.textures)]
+        seen = None if self.opponents is None else self.opponents.bucketing
         self._deals = {
-            key: self._deals[key] if key in self._deals else board_hands(board, self.bucketing, int(texture))
+            key: self._deals.get(key) or board_hands(board, self.bucketing, int(texture), seen)
             for key, board, texture in zip(keys, batch.boards, batch.textures)
         }
         return [self._deals[key] for key in keys]
@@ -182,6 +246,8 @@ class Shard:
         return self.textures.index(texture)
 
     def _refresh(self, deal: BoardHands, texture: int, epoch: int, factors: NDArray[np.float64]) -> None:
+        if self.opponents is not None:
+            self.opponents.refresh(deal, texture, epoch, factors)
         starts = self.layout.starts(texture)
         for street in range(3):
             _refresh(
@@ -201,11 +267,11 @@ class Shard:
         self,
         own: int,
         deal: BoardHands,
-        texture: int,
         reach: NDArray,
         pays: NDArray,
         weight: float,
         prune_below: float,
+        play: _Play,
     ) -> NDArray[np.float64]:
         values = np.zeros((len(self.pots.templates), NUM_CLASSES))
         _sweep_board(
@@ -213,15 +279,15 @@ class Shard:
             pays,
             deal.hands,
             deal.classes,
-            deal.runs,
-            self.layout.starts(texture),
-            np.array(self.layout.num_buckets),
+            play.own,
+            play.opponent,
             np.ascontiguousarray(reach, dtype=self.regret.dtype),
-            self.regret,
-            self.average,
+            play.average,
             UPDATE,
             weight / LIVE_FRACTION,
-            self._showdown(deal, texture),
+            play.river,
+            play.choices,
+            play.showdown,
             prune_below,
             self._work,
             self._low,
@@ -317,6 +383,8 @@ class Shard:
                     key = RowKey(pot_type, texture, street)
                     state[key.name("regret")] = self.layout.rows(self.regret, k, street, slot)
                     state[key.name("average")] = self.layout.rows(self.average, k, street, slot)
+            if self.opponents is not None:
+                state |= self.opponents.state(self.types, texture, slot)
         return state
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
@@ -329,3 +397,5 @@ class Shard:
                     key = RowKey(pot_type, texture, street)
                     self.layout.fill(self.regret, k, street, state[key.name("regret")], slot)
                     self.layout.fill(self.average, k, street, state[key.name("average")], slot)
+            if self.opponents is not None:
+                self.opponents.restore(state, self.types, texture, slot)

@@ -24,7 +24,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solver.cfr.simd import WIDTH, fused, load, splat, store
+from solver.cfr.simd import WIDTH, fused, lane_max, load, splat, store
 
 # Rows evaluated together. Each row's card sums form a chain of dependent additions; four chains keep the CPU busy.
 ABREAST = 4
@@ -58,6 +58,14 @@ def _fill_zero(row: Any, start: int, size: int) -> None:
     zero = splat(row, 0.0)
     for k in range(start, start + size, WIDTH):
         store(row, k, zero)
+
+
+@njit(cache=True, nogil=True)
+def _any_positive(row: Any, start: int, size: int) -> bool:
+    for k in range(start, start + size, WIDTH):  # noqa: SIM110
+        if lane_max(load(row, k)) > 0.0:
+            return True
+    return False
 
 
 @njit(cache=True, nogil=True)

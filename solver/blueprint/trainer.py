@@ -2,6 +2,10 @@
 
 An iteration draws boards. The trunk then updates its two seats in turn, and the shards say what its flop lines are
 worth on these boards. The shards form a fleet (`solver.blueprint.fleet`), in this process or anywhere else.
+
+With opponents (`solver.blueprint.opponents`) each player is trained in a game of its own, with a trunk of its own. In
+both games the opponent is updated first and the trained player second. The blueprint is what the two trained players
+play.
 """
 
 from __future__ import annotations
@@ -16,12 +20,12 @@ from numpy.typing import NDArray
 
 from solver.blueprint.boards import BoardBatch, BoardSampler, Bucketing
 from solver.blueprint.evaluation import gain_responses, mean_gain
-from solver.blueprint.fleet import Fleet, LocalFleet, ShardLeaves, ShardSpec, sum_boards
+from solver.blueprint.fleet import Fleet, LocalFleet, ShardSpec, Update, sum_boards
 from solver.blueprint.flop_values import FlopBoards
 from solver.blueprint.pot_types import PotTypes
 from solver.blueprint.shard import Shard
 from solver.blueprint.strategy import Blueprint, count_textures
-from solver.blueprint.trunk import NO_DISCOUNT, Trunk, TrunkGame
+from solver.blueprint.trunk import NO_DISCOUNT, SAVED, Trunk, TrunkGame
 from solver.cfr.epochs import EpochClock
 from solver.cfr.schedules import Schedule
 from solver.preflop.probabilities import Floats
@@ -51,6 +55,11 @@ class Pruning:
         return self.below if prunes else None
 
 
+#: The updates of an iteration, those of one row at a time.
+ONE_GAME = ((Update(0),), (Update(1),))
+TWO_GAMES = ((Update(1, trained=0), Update(0, trained=1)), (Update(0, trained=0), Update(1, trained=1)))
+
+
 class BlueprintTrainer:
     """Trains trunk and shards together.
 
@@ -68,6 +77,9 @@ class BlueprintTrainer:
         The shards themselves, when they are not to be made in this process.
     river_equity
         Equity of river bucket against river bucket: showdowns by bucket; None: by hand, exact.
+    opponents
+        Each player is trained in a game of its own, against an opponent who responds on the river and sees these
+        buckets on flop and turn; None: against itself.
     pruning
         Whether and when to prune.
     dtype
@@ -83,6 +95,7 @@ class BlueprintTrainer:
         *,
         fleet: Fleet | None = None,
         river_equity: NDArray | None = None,
+        opponents: Bucketing | None = None,
         pruning: Pruning | None = None,
         dtype: Any = np.float32,
     ) -> None:
@@ -90,7 +103,8 @@ class BlueprintTrainer:
         self.pots = pots
         self.bucketing = bucketing
         self.pruning = pruning
-        self.trunk = Trunk(game)
+        self.trunks = [Trunk(game) for _ in range(1 if opponents is None else 2)]
+        self.updates = ONE_GAME if opponents is None else TWO_GAMES
         self.clock = EpochClock()
         self.shards: list[Shard] = []
         if fleet is None:
@@ -103,6 +117,7 @@ class BlueprintTrainer:
                     bucketing,
                     textures=spec.textures,
                     river_equity=river_equity,
+                    opponents=opponents,
                     dtype=dtype,
                 )
                 for spec in specs
@@ -134,7 +149,7 @@ class BlueprintTrainer:
             self._iterate()
 
     def _iterate(self) -> None:
-        """Draw boards, then let the trunk ask the shards about them and update."""
+        """Draw boards, ask the shards about them and update the trunks."""
         if self.sampler is None:
             raise ValueError("the trainer runs in phases: begin_phase comes first")
         self.iteration += 1
@@ -144,7 +159,17 @@ class BlueprintTrainer:
         if epoch > self.epoch:
             self.epoch, weights = epoch, self.clock.weights(epoch)
         prune_below = None if self.pruning is None else self.pruning.threshold(self.iteration)
-        self.trunk.iterate(ShardLeaves(self.fleet, batch, epoch, prune_below), weights)
+        for updates in self.updates:
+            reach = np.stack(
+                [self.game.reach(self._trunk(update).strategy, 1 - update.own) for update in updates]
+            )
+            answers = self.fleet.sweep(updates, batch, reach.astype(np.float32), epoch, prune_below)
+            values = sum_boards(len(self.game.lines), answers)
+            for k, update in enumerate(updates):
+                self._trunk(update).update(update.own, values[:, k], weights)
+
+    def _trunk(self, update: Update) -> Trunk:
+        return self.trunks[update.trained or 0]
 
     def _draw(self, sampler: BoardSampler) -> BoardBatch:
         """Boards of this iteration; those of the next are drawn while the shards work on these."""
@@ -169,15 +194,20 @@ class BlueprintTrainer:
         flops
             Boards of the game that is evaluated.
         """
-        preflop = self._preflop(table)
+        preflop = self.preflop(table)
         reach = self.game.reach(preflop, 0), self.game.reach(preflop, 1)
         responses = gain_responses(self.game)
         answers = self.fleet.flop_values(table, self.epoch, flops, reach, responses)
         values = np.moveaxis(sum_boards(len(self.game.lines), answers), 0, -2)
         return mean_gain(self.game, preflop, values)
 
-    def _preflop(self, table: str) -> Floats:
-        return self.trunk.average() if table == "average" else self.trunk.strategy.copy()
+    def preflop(self, table: str = "average") -> Floats:
+        """The average strategy before the flop, or with ``regret`` the current one, ``[node, class]``."""
+        played = [trunk.average() if table == "average" else trunk.strategy for trunk in self.trunks]
+        tree = self.game.preflop.tree
+        seats = tree.player[np.maximum(tree.parent, 0)][:, None]
+        # With opponents each trunk has one trained seat.
+        return np.where(seats == 1, played[-1], played[0])
 
     def blueprint(self, table: str = "average", dtype: Any = np.float32) -> Blueprint:
         """The average strategy, or with ``regret`` the current one, gathered from all shards."""
@@ -186,21 +216,31 @@ class BlueprintTrainer:
             self.game,
             self.pots,
             self.bucketing,
-            self._preflop(table),
+            self.preflop(table),
             rows.items(),
             num_textures=count_textures(rows),
             dtype=dtype,
         )
 
+    def _trunk_names(self) -> list[tuple[str, Trunk]]:
+        """The trunks by their names in a saved state."""
+        names = ("trunk",) if len(self.trunks) == 1 else ("trunk_0", "trunk_1")
+        return list(zip(names, self.trunks))
+
     def state(self) -> dict[str, NDArray[Any]]:
-        """Trunk, shards and counters as arrays."""
-        state = {f"trunk/{name}": array for name, array in self.trunk.state().items()}
+        """Trunks, shards and counters as arrays."""
+        state = {
+            f"{place}/{name}": array
+            for place, trunk in self._trunk_names()
+            for name, array in trunk.state().items()
+        }
         state |= self.fleet.state()
         state["counters"] = np.array([self.epoch, self.iteration, self.phase_epoch])
         return state
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Continue from a saved `state` in the same phase, whatever the grouping into shards was."""
-        self.trunk.restore({name: state[f"trunk/{name}"] for name in ("regret", "strategy_sum", "strategy")})
+        for place, trunk in self._trunk_names():
+            trunk.restore({name: state[f"{place}/{name}"] for name in SAVED})
         self.fleet.restore(state)
         self.epoch, self.iteration, self.phase_epoch = (int(n) for n in state["counters"])

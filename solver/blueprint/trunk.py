@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from solver.betting.game import GameConfig
 from solver.betting.public_tree import PublicTree
 from solver.betting.tree import game_tree
-from solver.cfr.leaves import LeafProvider
 from solver.cfr.schedules import DiscountWeights
 from solver.preflop.game import EquityTable, PreflopGame
 from solver.preflop.probabilities import Floats, seat_reach, uniform
@@ -106,18 +105,11 @@ class Trunk:
         """The strategy of the next iteration, ``[node, class]``."""
         return self.tables.strategy
 
-    def iterate(self, shards: LeafProvider, weights: DiscountWeights = NO_DISCOUNT) -> None:
-        """Run one iteration with the flop lines valued by the shards.
-
-        Parameters
-        ----------
-        weights
-            Factors of the epoch, for its first iteration.
-        """
-        self.tables.iterate(shards, weights)
-
     def update(self, seat: int, flop_values: Floats, weights: DiscountWeights = NO_DISCOUNT) -> None:
-        """Update one seat, given the value of each flop line to it, ``[line, class]``."""
+        """Update one seat, given the value of each flop line to it, ``[line, class]``.
+
+        `weights` are the factors of the epoch in its first iteration.
+        """
         self.tables.update(seat, flop_values, weights)
 
     def average(self) -> Floats:

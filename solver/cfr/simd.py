@@ -4,7 +4,7 @@
 Numba leaves vectorisation to LLVM, which gives up on loops over many rows of one table because it cannot
 prove that the rows do not overlap. Kernels that must be fast say what they mean instead: `load` eight
 neighbouring values of a one-dimensional array, compute with the ordinary operators, `store` them. The element
-type follows the array (float32, float64; int16 and uint16 widen to float32), so one kernel serves all.
+type follows the array (float32, float64; int16, uint16 and uint8 widen to float32), so one kernel serves all.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _llvm(vector: VectorType) -> ir.VectorType:
 def _vector_of(array: types.Array) -> VectorType | None:
     if not isinstance(array, types.Array) or array.ndim != 1:
         return None
-    if array.dtype in (types.float32, types.int16, types.uint16):
+    if array.dtype in (types.float32, types.int16, types.uint16, types.uint8):
         return VectorType(types.float32)
     return VectorType(types.float64) if array.dtype == types.float64 else None
 
@@ -91,7 +91,7 @@ def _load(context: Any, builder: Any, array: Any, value: Any, index: Any, vector
     result.align = array.dtype.bitwidth // 8
     if array.dtype == types.int16:
         return builder.sitofp(result, _llvm(vector))
-    if array.dtype == types.uint16:
+    if array.dtype in (types.uint16, types.uint8):
         return builder.uitofp(result, _llvm(vector))
     if array.dtype == types.float32 and vector.element == types.float64:
         return builder.fpext(result, _llvm(vector))
@@ -103,9 +103,17 @@ def _load(context: Any, builder: Any, array: Any, value: Any, index: Any, vector
 @intrinsic
 def store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
     """Write eight values to `array` from `index` on; integers take the nearest one."""
-    vector = _vector_of(array)
-    if vector is None or vector != value:
-        return None
+    return _store(array, value) if _vector_of(array) == value else None
+
+
+@intrinsic
+def store_as(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+    """As `store`, into an array of integers, whatever the floats of the vector are."""
+    return _store(array, value) if _vector_of(array) is not None else None
+
+
+def _store(array: Any, value: VectorType) -> Any:
+    """Signature and code of a store of a vector."""
     size = array.dtype.bitwidth // 8
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -113,8 +121,8 @@ def store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
         element = context.get_data_type(signature.args[0].dtype)
         stored = ir.VectorType(element, WIDTH)
         result = args[2]
-        if array.dtype in (types.int16, types.uint16):
-            rounded = _call(builder, "llvm.rint", _llvm(vector), [result])
+        if isinstance(array.dtype, types.Integer):
+            rounded = _call(builder, "llvm.rint", _llvm(value), [result])
             wide = builder.fptosi(rounded, ir.VectorType(ir.IntType(32), WIDTH))
             result = builder.trunc(wide, stored)
         instruction = builder.store(result, builder.bitcast(pointer, stored.as_pointer()))

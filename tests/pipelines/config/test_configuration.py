@@ -101,6 +101,15 @@ MISTAKES = [
         "abstraction.boards=medoids",
         "abstraction.boards: 'medoids' is not accepted: all, unless solver.boards",
     ),
+    (
+        "solver.opponent=perfect",
+        "solver.opponent: 'perfect' is not accepted: 'river_best_response' or 'abstract'",
+    ),
+    (
+        "solver.showdown=bucket",
+        "solver.showdown: 'bucket' is not accepted: exact with solver.opponent=river_best_response, which responds by "
+        "hand",
+    ),
     ("solver.showdown=maybe", "solver.showdown: 'maybe' is not accepted: 'exact' or 'bucket'"),
     ("dcfr.alpha=0", "dcfr.alpha: 0 is not accepted: greater than 0"),
     ("dcfr.schedule=cfr+", "dcfr.schedule: 'cfr+' is not accepted"),

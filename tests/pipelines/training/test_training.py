@@ -61,6 +61,7 @@ TRAINING = TrainingConfig(
     boards="medoids",
     batch=4,
     epoch_length=0,
+    opponent="river_best_response",
     showdown="exact",
     tier="small",
     prune_below=None,
@@ -373,14 +374,23 @@ def test_actors_killed_at_random_moments_change_nothing(
     assert again.metrics == trained["dcfr"].metrics
 
 
-@pytest.mark.parametrize("changes", [{"showdown": "bucket"}, {"pot_types": "shared"}, {"batch": 0}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"opponent": "abstract"},
+        {"showdown": "bucket", "opponent": "abstract"},
+        {"pot_types": "shared"},
+        {"batch": 0},
+        {"prune_below": -1e7},
+    ],
+)
 def test_other_modes_train_and_export_too(
     inputs: dict[str, Bundle], store: BundleStore, tmp_path: Path, changes: dict[str, Any]
 ) -> None:
     settings = changed(TRAINING, **changes)
     first = LcfrConfig(settings, FIRST)
     output = lcfr.compute(first, inputs, Run(tmp_path / "lcfr", InProcess()))
-    name = next(iter(changes.values()))
+    name = "-".join(changes)
     bundle = commit(store, "lcfr", f"mode-{name}", first, output)
     config = DcfrConfig(settings, SECOND)
     run = Run(tmp_path / "dcfr", InProcess())
@@ -408,7 +418,7 @@ def test_buckets_by_texture_train_on_hosts_that_share_the_textures(
         bundles.append(commit(store, "lcfr", f"texture-{name}", config, output))
     assert file_hashes(bundles[0]) == file_hashes(bundles[1])
     assert bundles[0].metrics["exploitability_last"] < bundles[0]["trace"]["exploitability"][0]
-    by_bucket = LcfrConfig(changed(TRAINING, showdown="bucket"), FIRST)
+    by_bucket = LcfrConfig(changed(TRAINING, showdown="bucket", opponent="abstract"), FIRST)
     trace = lcfr.compute(by_bucket, inputs, Run(tmp_path / "bucket", InProcess())).tables["trace"]
     assert trace["exploitability"][-1] < trace["exploitability"][0]
 

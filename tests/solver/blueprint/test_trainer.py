@@ -2,95 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from abstractions.cards import NUM_CLASSES, NUM_COMBOS, live_combos, parse_board
-from abstractions.equity import class_pairs
-from abstractions.evaluator import evaluate_board
-from abstractions.isomorphism import canonical_boards, hand_class_index
+from abstractions.cards import NUM_CLASSES, parse_board
 from solver.betting.game import GameConfig, StreetSizes
 from solver.blueprint.boards import LIVE_FRACTION, BoardBatch, BoardSampler, canonical_deals
 from solver.blueprint.evaluation import Evaluation
-from solver.blueprint.fleet import ShardSpec, sum_boards
-from solver.blueprint.flop_values import FlopBoards, FlopEvaluator, group_boards
+from solver.blueprint.fleet import ShardSpec, Update, sum_boards
+from solver.blueprint.flop_values import FlopEvaluator, group_boards
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.shard import Shard
 from solver.blueprint.trainer import BlueprintTrainer
-from solver.blueprint.trunk import NO_DISCOUNT, TrunkGame
+from solver.blueprint.trunk import NO_DISCOUNT
 from solver.cfr.schedules import schedule
 from solver.postflop.solver import PostflopSolver
-
-BOARDS = ("QsJh2h8d3c", "QsJh2h8d4c", "QsJh2h7s3c", "7c7d2sAhAd")
-WEIGHTS = np.array([3, 1, 2, 4])
-TINY = GameConfig(
-    stacks=(400, 400),
-    raise_sizes=("2", "a"),
-    raise_cap=2,
-    postflop=(StreetSizes("100%", None, "100%", None),) * 3,
-)
-
-
-class EveryHand:
-    """A bucket for each hand on each of some boards: no abstraction."""
-
-    def __init__(self, boards: NDArray[np.uint8]) -> None:
-        self.numbers: list[dict[bytes, int]] = [{}, {}, {}]
-        for board in boards:
-            for street in range(3):
-                self.numbers[street].setdefault(self._key(board[: 3 + street]), len(self.numbers[street]))
-        flop, turn, river = (NUM_COMBOS * len(numbers) for numbers in self.numbers)
-        self.num_buckets = (flop, turn, river)
-
-    @staticmethod
-    def _key(board: NDArray[np.uint8]) -> bytes:
-        return bytes(sorted(board[:3].tolist())) + bytes(board[3:])
-
-    def buckets(self, board: NDArray[np.uint8], texture: int) -> NDArray[np.integer]:
-        return np.arange(NUM_COMBOS) + NUM_COMBOS * self.numbers[len(board) - 3][self._key(board)]
-
-
-class FewBuckets:
-    """A few buckets that depend on a hand and board up to the names of suits."""
-
-    num_buckets = (6, 8, 10)
-
-    def buckets(self, board: NDArray[np.uint8], texture: int) -> NDArray[np.integer]:
-        result = np.zeros(NUM_COMBOS, dtype=np.int64)
-        live = np.flatnonzero(live_combos(board))
-        number = self.num_buckets[len(board) - 3]
-        if len(board) == 5:
-            strength = evaluate_board(board)[live]
-            result[live] = np.searchsorted(np.unique(strength), strength) * number // len(np.unique(strength))
-        else:
-            boards = np.repeat(np.asarray(board, dtype=np.uint8)[None], len(live), axis=0)
-            result[live] = hand_class_index(live, boards) % number
-        return result
-
-
-@cache
-def game_of(config: GameConfig = TINY) -> TrunkGame:
-    """A game whose preflop all-ins have made-up equities with the real numbers of deals."""
-    totals = class_pairs() * 1_712_304
-    strength = np.argsort(np.argsort(-np.arange(NUM_CLASSES) % 61))
-    share = 1 / (1 + np.exp((strength[:, None] - strength[None, :]) / 60))
-    wins = (share * totals).astype(np.int64)
-    return TrunkGame.build(config, (wins, totals - wins - wins.T, totals))
-
-
-def small_game() -> tuple[BoardSampler, list[FlopBoards]]:
-    boards = np.stack([parse_board(text) for text in BOARDS])
-    textures = np.array([0, 0, 0, 1])
-    return BoardSampler(boards, WEIGHTS, textures, 0, 1), group_boards(boards, WEIGHTS, textures)
-
-
-def flop_sampler(batch: int = 4, seed: int = 3) -> BoardSampler:
-    flops = canonical_boards(3)
-    rows = np.arange(0, 1755, 60)
-    return BoardSampler(flops.boards[rows], flops.weights[rows], np.arange(len(rows)) % 3, batch, seed)
+from tests.solver.blueprint.small_games import EveryHand, FewBuckets, flop_sampler, game_of, small_game
 
 
 def test_without_abstraction_training_reaches_the_equilibrium_of_a_small_game() -> None:
@@ -182,10 +109,10 @@ def test_the_second_phase_keeps_the_regrets_and_starts_its_average_afresh() -> N
     trainer = BlueprintTrainer(game, pot_types(game), FewBuckets())
     trainer.begin_phase(schedule("lcfr"), sampler)
     trainer.run(15)
-    strategy = trainer.trunk.strategy.copy()
+    strategy = trainer.trunks[0].strategy.copy()
     before = trainer.shards[0].up_to_date("regret", trainer.epoch)
     trainer.begin_phase(schedule("dcfr"), sampler)
-    np.testing.assert_array_equal(trainer.trunk.strategy, strategy)
+    np.testing.assert_array_equal(trainer.trunks[0].strategy, strategy)
     kept = trainer.shards[0].up_to_date("regret", trainer.epoch + 1)
     positive = before > 0
     # dcfr continues the clock at epoch 16: positive regrets keep 15^1.5 / (15^1.5 + 1), negative ones half.
@@ -195,7 +122,7 @@ def test_the_second_phase_keeps_the_regrets_and_starts_its_average_afresh() -> N
     trainer.run(1)
     # One iteration into the phase, the preflop average is what was played in it.
     root = game.preflop.tree.children_of(0)
-    np.testing.assert_allclose(trainer.trunk.average()[root], strategy[root], atol=1e-12)
+    np.testing.assert_allclose(trainer.trunks[0].average()[root], strategy[root], atol=1e-12)
 
 
 def test_an_iteration_asks_the_shards_for_one_seat_after_the_other() -> None:
@@ -209,17 +136,18 @@ def test_an_iteration_asks_the_shards_for_one_seat_after_the_other() -> None:
         batch, epoch = sampler.draw(iteration), sampler.epoch(iteration)
         weights = plan.weights(epoch) if iteration in (1, 3) else NO_DISCOUNT
         for seat in range(2):
-            reach = game.reach(by_hand.trunk.strategy, 1 - seat).astype(np.float32)
-            answers = by_hand.fleet.sweep(seat, batch, reach, epoch)
-            by_hand.trunk.update(seat, sum_boards(len(game.lines), answers), weights)
-    for name, table in trained.trunk.state().items():
-        assert table.tobytes() == by_hand.trunk.state()[name].tobytes(), name
+            reach = game.reach(by_hand.trunks[0].strategy, 1 - seat).astype(np.float32)
+            answers = by_hand.fleet.sweep([Update(seat)], batch, reach[None], epoch)
+            by_hand.trunks[0].update(seat, sum_boards(len(game.lines), answers)[:, 0], weights)
+    for name, table in trained.trunks[0].state().items():
+        assert table.tobytes() == by_hand.trunks[0].state()[name].tobytes(), name
     for name, table in trained.fleet.state().items():
         assert table.tobytes() == by_hand.fleet.state()[name].tobytes(), name
 
 
+@pytest.mark.parametrize("opponents", [None, FewBuckets()], ids=["itself", "opponents"])
 @pytest.mark.parametrize("scope", ["global", "texture"])
-def test_training_gives_the_same_bytes_however_it_is_split(scope: str) -> None:
+def test_training_gives_the_same_bytes_however_it_is_split(scope: str, opponents: FewBuckets | None) -> None:
     game = game_of()
     pots = pot_types(game)
     splits: list[list[ShardSpec]]
@@ -232,7 +160,7 @@ def test_training_gives_the_same_bytes_however_it_is_split(scope: str) -> None:
         ]
     states = []
     for specs in splits:
-        trainer = BlueprintTrainer(game, pots, FewBuckets(), specs)
+        trainer = BlueprintTrainer(game, pots, FewBuckets(), specs, opponents=opponents)
         trainer.begin_phase(schedule("lcfr"), flop_sampler())
         trainer.run(5)
         trainer.begin_phase(schedule("dcfr"), flop_sampler(seed=4))
@@ -243,12 +171,13 @@ def test_training_gives_the_same_bytes_however_it_is_split(scope: str) -> None:
         assert array.tobytes() == states[1][key].tobytes(), key
 
 
-def test_a_run_that_stops_and_resumes_ends_with_the_same_bytes() -> None:
+@pytest.mark.parametrize("opponents", [None, FewBuckets()], ids=["itself", "opponents"])
+def test_a_run_that_stops_and_resumes_ends_with_the_same_bytes(opponents: FewBuckets | None) -> None:
     game = game_of()
     pots = pot_types(game)
 
     def trainer() -> BlueprintTrainer:
-        result = BlueprintTrainer(game, pots, FewBuckets())
+        result = BlueprintTrainer(game, pots, FewBuckets(), opponents=opponents)
         result.begin_phase(schedule("lcfr"), flop_sampler())
         return result
 
@@ -282,7 +211,7 @@ def test_current_strategies_can_be_evaluated_as_well() -> None:
     trainer.begin_phase(schedule("lcfr"), sampler)
     trainer.run(10)
     average, current = trainer.blueprint(), trainer.blueprint("regret")
-    np.testing.assert_array_equal(current.preflop, trainer.trunk.strategy)
+    np.testing.assert_array_equal(current.preflop, trainer.trunks[0].strategy)
     values = [Evaluation(b).evaluate(flops).exploitability for b in (average, current)]
     assert values[0] != values[1]
     assert min(values) > 0

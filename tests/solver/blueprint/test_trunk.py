@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from abstractions.cards import CLASS_COMBOS, CLASS_NAMES, NUM_CLASSES
 from abstractions.equity import class_pairs, preflop_table
 from solver.betting.game import GameConfig, StreetSizes
-from solver.blueprint.trunk import Trunk, TrunkGame
+from solver.blueprint.trunk import NO_DISCOUNT, Trunk, TrunkGame
 from solver.cfr.schedules import schedule
 from solver.preflop.check_down import CheckDown
 from solver.preflop.game import NUM_DEALS, PreflopGame
@@ -68,7 +68,7 @@ def test_with_the_check_down_provider_the_trunk_is_the_preflop_solver_to_the_las
     provider, trunk, plan = CheckDown(game.preflop), Trunk(game), schedule("dcfr")
     solver = PreflopSolver(PreflopGame.build(config, random_table()), plan)
     for iteration in range(1, 21):
-        trunk.iterate(provider, plan.weights(iteration))
+        trunk.tables.iterate(provider, plan.weights(iteration))
     solver.run(20)
     for name, table in trunk.state().items():
         assert table.tobytes() == solver.state()[name].tobytes(), name
@@ -88,13 +88,13 @@ def test_discounts_of_an_epoch_apply_once_and_then_regrets_just_add_up() -> None
     game = TrunkGame.build(config, random_table())
     provider, trunk = CheckDown(game.preflop), Trunk(game)
     for _ in range(4):
-        trunk.iterate(provider)
+        trunk.tables.iterate(provider, NO_DISCOUNT)
     vanilla = PreflopSolver(game.preflop, "vanilla")
     vanilla.run(4)
     assert trunk.tables.regret.tobytes() == vanilla.tables.regret.tobytes()
     before, strategy = trunk.tables.regret.copy(), trunk.strategy.copy()
     weights = schedule("dcfr").weights(9)
-    trunk.iterate(provider, weights)
+    trunk.tables.iterate(provider, weights)
     trunk.tables.regret -= before * np.where(before > 0, weights.positive, weights.negative)
     # What is left is the iteration's own regret, which the strategy of the iteration makes zero on average.
     root = game.preflop.tree.children_of(0)
