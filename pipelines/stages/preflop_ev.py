@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -41,7 +40,7 @@ from solver.blueprint.tables import TableLayout
 from solver.blueprint.trunk import Floats
 from solver.preflop.solver import PreflopStrategy
 
-#: Batches of boards in one task: the same however many workers there are.
+#: Batches of boards in one task: the same however many workers there are, and an even number.
 TASK_BATCHES = 4
 TASK_BOARDS = TASK_BATCHES * BATCH_BOARDS
 # Tasks until the error is looked at for the first time, and most between two looks.
@@ -166,11 +165,10 @@ def _sampled(
     game = blueprint.game
     shared = _shared(blueprint, sampled=True)
     most = max(1, config.max_boards // TASK_BOARDS)
-    wanted, done = min(_FIRST_TASKS, most), 0
+    stop, wanted, done = min(_FIRST_TASKS, most), min(_FIRST_TASKS, most), 0
     sums: SampleSums | None = None
     run.begin()
     while True:
-        stop = min(wanted, done + _MOST_TASKS)
         items = [_task(config.seed, number, textures, source) for number in range(done, stop)]
         parts: list[Any] = [None] * len(items)
         for finished, (position, part) in enumerate(run.cluster.stream(_sample_part, items, shared=shared)):
@@ -185,6 +183,8 @@ def _sampled(
         if error <= config.error or done >= most:
             return found
         wanted = min(most, max(done + 1, math.ceil(done * _MARGIN * (error / config.error) ** 2)))
+        # An error from few batches is rough, and the largest of many rough ones is too large.
+        stop = min(wanted, 2 * done, done + _MOST_TASKS)
 
 
 def _task(seed: int, number: int, textures: NDArray[Any], source: Any) -> _Item:
@@ -233,14 +233,5 @@ def _sample_part(item: _Item, shared: _Shared) -> SampleSums:
         deal = measure.deal(board, int(texture))
         values.append(measure.values(table, deal, int(texture)))
         controls.append(measure.controls(deal) - shared.means)
-    return _sum_batches(values, controls)
-
-
-def _sum_batches(values: Sequence[Floats], controls: Sequence[Floats]) -> SampleSums:
-    sums: SampleSums | None = None
-    for start in range(0, len(values), BATCH_BOARDS):
-        rows = slice(start, start + BATCH_BOARDS)
-        batch = SampleSums.of_batch(np.array(values[rows]), np.array(controls[rows]))
-        sums = batch if sums is None else sums + batch
-    assert sums is not None
-    return sums
+    shapes = [(TASK_BATCHES, BATCH_BOARDS, *part[0].shape) for part in (values, controls)]
+    return SampleSums.of_batches(np.array(values).reshape(shapes[0]), np.array(controls).reshape(shapes[1]))

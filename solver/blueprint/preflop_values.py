@@ -202,7 +202,7 @@ def control_means(game: TrunkGame, reach: Sequence[Floats]) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class SampleSums:
-    """What was measured on batches of boards, all of one size.
+    """What was measured on an even number of batches of boards.
 
     Attributes
     ----------
@@ -213,8 +213,9 @@ class SampleSums:
     controls
         Mean of each batch, less the exact mean, ``[batch, seat, line, control, class]``.
     squares, products
-        Sums over all boards of control times control, ``[seat, line, class, control, control]``, and of control
-        times value, ``[seat, line, class, control]``, controls less their exact means.
+        Sums over the boards of every other batch, from the first and from the second on, of control times control,
+        ``[half, seat, line, class, control, control]``, and of control times value, ``[half, seat, line, class,
+        control]``, controls less their exact means.
     """
 
     num_boards: int
@@ -224,17 +225,25 @@ class SampleSums:
     products: Floats
 
     @classmethod
-    def of_batch(cls, values: Floats, controls: Floats) -> SampleSums:
-        """From what was measured on the boards of one batch, ``[board, ...]`` each."""
-        by_class = np.ascontiguousarray(np.moveaxis(controls, [0, 3], [3, 4]))
-        swapped = np.swapaxes(by_class, -1, -2)
-        columns = np.moveaxis(values, 0, -1)[..., None]
+    def of_batches(cls, values: Floats, controls: Floats) -> SampleSums:
+        """From what was measured on the boards of some batches, ``[batch, board, ...]`` each."""
+        count, boards = values.shape[:2]
+        if count % 2:
+            raise ValueError(f"{count} batches: expected an even number")
+        squares, products = [], []
+        for half in range(2):
+            controls_here = controls[half::2].reshape(count // 2 * boards, *controls.shape[2:])
+            values_here = values[half::2].reshape(count // 2 * boards, *values.shape[2:])
+            by_class = np.ascontiguousarray(np.moveaxis(controls_here, [0, 3], [3, 4]))
+            swapped = np.swapaxes(by_class, -1, -2)
+            squares.append(swapped @ by_class)
+            products.append((swapped @ np.moveaxis(values_here, 0, -1)[..., None])[..., 0])
         return cls(
-            num_boards=len(values),
-            values=values.mean(axis=0)[None],
-            controls=controls.mean(axis=0)[None],
-            squares=swapped @ by_class,
-            products=(swapped @ columns)[..., 0],
+            num_boards=count * boards,
+            values=values.mean(axis=1),
+            controls=controls.mean(axis=1),
+            squares=np.array(squares),
+            products=np.array(products),
         )
 
     def __add__(self, other: SampleSums) -> SampleSums:
@@ -246,11 +255,12 @@ class SampleSums:
             self.products + other.products,
         )
 
-    def coefficients(self) -> Floats:
-        """Least squares of the values on the controls, ``[seat, line, class, control]``."""
-        means = np.moveaxis(self.controls.mean(axis=0), 2, 3)
-        covariance = self.squares / self.num_boards - means[..., :, None] * means[..., None, :]
-        cross = self.products / self.num_boards - means * self.values.mean(axis=0)[..., None]
+    def coefficients(self, half: int) -> Floats:
+        """Least squares of the values on the controls in a half, ``[seat, line, class, control]``."""
+        boards = self.num_boards / 2
+        means = np.moveaxis(self.controls[half::2].mean(axis=0), 2, 3)
+        covariance = self.squares[half] / boards - means[..., :, None] * means[..., None, :]
+        cross = self.products[half] / boards - means * self.values[half::2].mean(axis=0)[..., None]
         spread = np.sqrt(np.maximum(np.einsum("...kk->...k", covariance), 0.0))
         scale = np.where(spread > 0, spread, 1.0)
         inverse = np.linalg.pinv(
@@ -259,8 +269,16 @@ class SampleSums:
         return (inverse @ (cross / scale)[..., None])[..., 0] / scale
 
     def adjusted(self) -> Floats:
-        """The values of the batches with the error of the controls taken off, ``[batch, seat, line, class]``."""
-        return self.values - np.einsum("bslkc,slck->bslc", self.controls, self.coefficients())
+        """The values of the batches with the error of the controls taken off, ``[batch, seat, line, class]``.
+
+        Each half takes its coefficients from the other one. They then know nothing of the boards they are applied
+        to, so that the values have no bias, and their spread shows what the coefficients lack.
+        """
+        values = self.values.copy()
+        for half in range(2):
+            slopes = self.coefficients(1 - half)
+            values[half::2] -= np.einsum("bslkc,slck->bslc", self.controls[half::2], slopes)
+        return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,7 +312,7 @@ class PreflopValues:
 
 
 def sampled_values(game: TrunkGame, preflop: Floats, sums: SampleSums) -> PreflopValues:
-    """Values of the preflop lines from a sample of boards, of two batches or more.
+    """Values of the preflop lines from a sample of boards.
 
     Parameters
     ----------
@@ -303,11 +321,9 @@ def sampled_values(game: TrunkGame, preflop: Floats, sums: SampleSums) -> Preflo
     """
     lines = sums.adjusted()
     nodes = np.array([[game.values(preflop, seat, batch[seat]) for seat in range(2)] for batch in lines])
-    # The fitted coefficients take up freedom once in the residuals, and once more in what they are applied to.
-    fitted = 1.0 + 2.0 * NUM_CONTROLS / sums.num_boards
     roots = nodes[:, :, 0].sum(axis=2) * (1000.0 / game.preflop.config.big_blind / NUM_DEALS)
-    mean, error = _mean_and_error(nodes, fitted)
-    expected, expected_error = _mean_and_error(roots, fitted)
+    mean, error = _mean_and_error(nodes)
+    expected, expected_error = _mean_and_error(roots)
     return PreflopValues(mean, error, _pair(expected), _pair(expected_error), sums.num_boards)
 
 
@@ -324,11 +340,11 @@ def exact_values(game: TrunkGame, preflop: Floats, lines: Floats, num_boards: in
     return PreflopValues(nodes, np.zeros_like(nodes), _pair(expected), (0.0, 0.0), num_boards)
 
 
-def _mean_and_error(batches: Floats, fitted: float) -> tuple[Floats, Floats]:
+def _mean_and_error(batches: Floats) -> tuple[Floats, Floats]:
     # Differences from the first batch: what is the same on all boards has an error of exactly 0.
     differences = batches - batches[0]
     variance = differences.var(axis=0, ddof=1) / len(batches)
-    return batches[0] + differences.mean(axis=0), np.sqrt(fitted * variance)
+    return batches[0] + differences.mean(axis=0), np.sqrt(variance)
 
 
 def _pair(figures: Floats) -> tuple[float, float]:

@@ -144,11 +144,12 @@ def test_a_game_that_is_checked_down_is_valued_exactly_by_any_boards() -> None:
     strategy = blueprint(checked_down=True)
     game = strategy.game
     means = control_means(game, reach_of(strategy))
-    batches = []
-    for number in range(3):
-        values, controls = measure(strategy, deal_batch(9, number)[0])
-        batches.append(SampleSums.of_batch(values, controls - means))
-    found = sampled_values(game, strategy.preflop, batches[0] + batches[1] + batches[2])
+    parts = []
+    for first in (0, 2):
+        measured = [measure(strategy, deal_batch(9, number)[0]) for number in (first, first + 1)]
+        values, controls = (np.array(part) for part in zip(*measured))
+        parts.append(SampleSums.of_batches(values, controls - means))
+    found = sampled_values(game, strategy.preflop, parts[0] + parts[1])
     play = PreflopStrategy(game.preflop, strategy.preflop)
     for seat in range(2):
         expected = play.node_values(seat)
@@ -156,7 +157,7 @@ def test_a_game_that_is_checked_down_is_valued_exactly_by_any_boards() -> None:
         scale = NUM_CLASSES * 1225.0
         np.testing.assert_allclose(found.values[seat] / scale, expected / scale, atol=2e-3)
         assert found.errors[seat].max() / scale < 2e-3
-    assert found.num_boards == 3 * BATCH_BOARDS
+    assert found.num_boards == 4 * BATCH_BOARDS
     fold = game.preflop.tree.node_at("f")
     assert not found.errors[:, fold].any()
 
@@ -175,13 +176,8 @@ def test_standard_errors_are_those_of_repeated_samples() -> None:
     rng = np.random.default_rng(1)
     distances, errors, roots = [], [], []
     for _ in range(50):
-        batches = [
-            SampleSums.of_batch(values[rows], centred[rows])
-            for rows in rng.integers(0, len(values), (16, 16))
-        ]
-        sums = batches[0]
-        for batch in batches[1:]:
-            sums = sums + batch
+        rows = rng.integers(0, len(values), (16, 16))
+        sums = SampleSums.of_batches(values[rows], centred[rows])
         found = sampled_values(strategy.game, strategy.preflop, sums)
         first = strategy.game.preflop.tree.children_of(0)[1:]
         distances.append((found.values - exact.values)[0, first])
@@ -196,8 +192,8 @@ def test_standard_errors_are_those_of_repeated_samples() -> None:
 
 def test_controls_leave_a_small_part_of_the_variance() -> None:
     values, controls = whole_game()
-    sums = SampleSums.of_batch(values, controls - controls.mean(axis=0))
-    slopes = np.moveaxis(sums.coefficients(), 3, 2)
-    left = values - (slopes * (controls - controls.mean(axis=0))).sum(axis=3)
+    centred = controls - controls.mean(axis=0)
+    sums = SampleSums.of_batches(np.array([values] * 2), np.array([centred] * 2))
+    left = values - (np.moveaxis(sums.coefficients(0), 3, 2) * centred).sum(axis=3)
     assert NUM_CONTROLS == 11
     assert left.var(axis=0).sum() < 0.3 * values.var(axis=0).sum()
