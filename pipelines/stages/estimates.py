@@ -32,9 +32,9 @@ _WAITING_FOR_LINES = 1.4
 #: Of one board in an evaluation, and of each node after the flop on it.
 _RESPONSE, _RESPONSE_NODE = 0.007, 2.9e-6
 #: Of one board of the EVs before the flop, and of each node after the flop on it.
-_VALUE, _VALUE_NODE = 0.005, 1.3e-6
+_VALUE, _VALUE_NODE = 0.003, 1.3e-6
 #: Standard deviation by board of the worst EV first in, in big blinds, of 1 big blind, and how it grows with stacks.
-_DEVIATION, _DEVIATION_POWER = 0.45, 0.2
+_DEVIATION, _DEVIATION_POWER = 0.42, 0.2
 #: Of collecting and saving the tables when exploitability is measured, per gigabyte.
 _SAVING = 60.0
 #: Canonical flops, turns and rivers.
@@ -52,7 +52,7 @@ _ROWS_BY_TEXTURES = {
 _CENTROID, _PICTURED = 230, 900_000
 #: Bytes of the bundles whose size hardly varies.
 _FLOPS, _EQUITY, _TEXTURES, _LINES = 57_000, 695_000, 4_950_000, 700_000
-_EVALUATION, _VALUES = 10_000, 80_000
+_EVALUATION, _VALUES = 2_000, 75_000
 #: Checkpoints at a time: the last two, the best one, and one being written.
 _CHECKPOINTS = 4
 
