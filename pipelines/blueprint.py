@@ -55,6 +55,7 @@ from pipelines.stages import (
     flops,
     lcfr,
     preflop_equity,
+    preflop_ev,
     textures,
 )
 from pipelines.stages.estimates import core_seconds, disk_bytes
@@ -139,11 +140,19 @@ def pipeline(config: Config, run: Stages) -> Ref:
         {"dcfr": finish, "textures": boards, "buckets": hands, "preflop_equity": equity},
         figures=evaluation_figures,
     )
+    values = run.stage(
+        "preflop_ev",
+        preflop_ev.compute,
+        preflop_ev.PreflopEvConfig(
+            error=config.evaluate.ev_error, max_boards=config.evaluate.ev_max_boards, seed=config.seed
+        ),
+        {"dcfr": finish, "textures": boards, "buckets": hands, "preflop_equity": equity},
+    )
     return run.stage(
         "export",
         export.compute,
         export.ExportConfig(reach_rule=config.evaluate.reach_rule),
-        game | {"lcfr": start, "dcfr": finish, "evaluate": measured},
+        game | {"lcfr": start, "dcfr": finish, "evaluate": measured, "preflop_ev": values},
         figures=bundle_figures,
     )
 

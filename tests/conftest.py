@@ -95,7 +95,7 @@ def _export(root: Path, scope: str, kind: str) -> Path:
     from pipelines.run.cluster import InProcess
     from pipelines.run.engine import StageRun
     from pipelines.run.progress import Reporter
-    from pipelines.stages import evaluate, export
+    from pipelines.stages import evaluate, export, preflop_ev
     from solver.betting.game import GameConfig, StreetSizes
     from solver.blueprint.pot_types import pot_types
     from solver.blueprint.rows import action_nodes
@@ -196,6 +196,9 @@ def _export(root: Path, scope: str, kind: str) -> Path:
     measuring = evaluate.EvaluateConfig(tier="small", street_tier="small", medoids=True, reach_rule="max")
     output = evaluate.compute(measuring, inputs, run)
     inputs["evaluate"] = commit("evaluate", output.tables, measuring, output.metrics)
+    wanted = preflop_ev.PreflopEvConfig(error=0.02, max_boards=128, seed=1)
+    output = preflop_ev.compute(wanted, inputs, run)
+    inputs["preflop_ev"] = commit("preflop_ev", output.tables, wanted, output.metrics)
     exporting = export.ExportConfig(reach_rule="max")
     output = export.compute(exporting, inputs, run)
     return commit("export", output.tables, exporting, output.metrics, output.texts).path

@@ -43,6 +43,9 @@ class PreflopRows:
         Names of the 169 classes and labels of the actions.
     probability, raw_probability, ev
         ``[hand, action]``: with off-path hands folded, as trained, and net chips (nan where undefined).
+    ev_se
+        ``[hand, action]``: standard error of `ev`, 0 where it is exact; nan where undefined, and in bundles that were
+        written before it was measured.
     reasons
         Why a hand is off-path, None where it is in range.
     reach
@@ -54,6 +57,7 @@ class PreflopRows:
     probability: Floats
     raw_probability: Floats
     ev: Floats
+    ev_se: Floats
     reasons: tuple[str | None, ...]
     reach: Floats
 
@@ -216,6 +220,7 @@ class PreflopBundle(Bundle):
         columns: dict[str, Any] = {
             name: table[name] for name in ("probability", "raw_probability", "reach", "ev")
         }
+        columns["ev_se"] = table["ev_se"] if "ev_se" in table.names else np.full(len(columns["ev"]), np.nan)
         return columns | {name: table.table().column(name).to_pylist() for name in ("hand", "reason")}
 
     def _preflop_rows(self, decision: Decision) -> PreflopRows:
@@ -229,6 +234,7 @@ class PreflopBundle(Bundle):
                 probability=columns["probability"][here].reshape(169, count),
                 raw_probability=columns["raw_probability"][here].reshape(169, count),
                 ev=columns["ev"][here].reshape(169, count),
+                ev_se=columns["ev_se"][here].reshape(169, count),
                 reasons=tuple(columns["reason"][here][::count]),
                 reach=columns["reach"][here][::count],
             )

@@ -14,7 +14,7 @@ from pipelines.figures.charts import ChartValues
 
 if TYPE_CHECKING:
     from artifacts.blueprint.combo_rows import ComboRows
-    from artifacts.blueprint.preflop_bundle import PreflopBundle
+    from artifacts.blueprint.preflop_bundle import PreflopBundle, PreflopRows
     from artifacts.spot_bundle import SpotBundle
 
 Floats = NDArray[np.float64]
@@ -60,21 +60,25 @@ class ChartRows:
 
     def data(self) -> dict[str, Any]:
         """As plain data: `hands`, and after the flop `combos`; EVs in big blinds, null where undefined."""
-        data: dict[str, Any] = {
-            "hands": {
-                hand: _row(
-                    self.actions,
-                    self.shares[index],
-                    self.reach[index],
-                    self.marks[index],
-                    None if self.values is None else self.values.by_hand[index],
-                    None if self.values is None else self.values.by_action[index],
-                )
-                for index, hand in enumerate(CLASS_NAMES)
-            }
+        hands = {
+            hand: _row(
+                self.actions,
+                self.shares[index],
+                self.reach[index],
+                self.marks[index],
+                None if self.values is None else self.values.by_hand[index],
+                None if self.values is None else self.values.by_action[index],
+            )
+            for index, hand in enumerate(CLASS_NAMES)
         }
+        data: dict[str, Any] = {"hands": hands}
         if self.values is not None:
             data["ev"] = self.values.meaning
+            errors = self.values.action_errors
+            if errors is not None:
+                for row, error, by_action in zip(hands.values(), _played(self.shares, errors), errors):
+                    row["ev_se"] = _number(error)
+                    row["action_ev_se"] = dict(zip(self.actions, map(_number, by_action.tolist())))
         if self.combos is not None:
             data["combos"] = self.combos
         return data
@@ -121,9 +125,21 @@ def _preflop(bundle: PreflopBundle, line: str, *, raw: bool, ev: bool) -> ChartR
     values = None
     if ev:
         by_action = rows.ev / bundle.game.big_blind
-        values = ChartValues(_played(shares, by_action), by_action, NET)
+        values = ChartValues(
+            _played(shares, by_action), by_action, *_errors(rows, shares, bundle.game.big_blind)
+        )
     reasons: Reasons = [None] * len(rows.reasons) if raw else rows.reasons
     return ChartRows(rows.actions, shares, reasons, rows.reasons, rows.reach, values)
+
+
+def _errors(rows: PreflopRows, shares: Floats, big_blind: float) -> tuple[str, Floats | None]:
+    """What the values of a preflop decision mean, and their standard errors in big blinds, where they are known."""
+    if np.isnan(rows.ev_se).all():
+        return NET, None
+    errors = rows.ev_se / big_blind
+    # Errors of the actions of a hand may all point the same way, so that their mean is the most the hand can have.
+    largest = float(np.nanmax(_played(shares, errors)))
+    return f"{NET}; standard error {f'at most {largest:.2g}' if largest > 0 else '0'}", errors
 
 
 def _postflop(

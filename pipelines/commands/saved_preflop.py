@@ -16,8 +16,8 @@ from artifacts.format.arrow_file import Column
 from pipelines.commands.saved_folder import write_folder
 from pipelines.run.code_version import code_version
 from pipelines.run.engine import stage_key
-from pipelines.stages.evaluate import preflop_evs
 from pipelines.stages.export_tables import preflop_lines_table, preflop_table
+from pipelines.stages.preflop_ev import preflop_evs
 from solver.betting.lines import HEADS_UP_SEATS
 from solver.preflop.solver import PreflopResult, solve_preflop
 
@@ -57,7 +57,8 @@ def preflop_solve_tables(result: PreflopResult) -> dict[str, dict[str, Column]]:
     """Tables of a saved solve, `preflop` and `lines` as in an exported blueprint."""
     play = result.strategy
     values = np.stack([play.node_values(seat) for seat in range(2)])
-    evs: dict[str, Any] = {name: np.array(column) for name, column in preflop_evs(play, values).items()}
+    table = preflop_evs(play, values, np.zeros_like(values))
+    evs: dict[str, Any] = {name: np.array(column) for name, column in table.items()}
     return {
         "preflop": preflop_table(play, evs, REACH_RULE),
         "lines": preflop_lines_table(play.game.tree),

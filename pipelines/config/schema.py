@@ -139,13 +139,15 @@ Tier = Literal["small", "full", "huge"]
 
 
 class Evaluate(_Section):
-    """Tiers of boards over which exploitability is measured."""
+    """Tiers of boards over which exploitability is measured, and how exact the EVs before the flop shall be."""
 
     checkpoint_tier: Tier
     final_tier: Tier
     street_tier: Tier
     medoids: bool
     reach_rule: Literal["max", "total"]
+    ev_error: Annotated[float, Field(ge=0.001, le=10)]
+    ev_max_boards: Annotated[int, Field(ge=128, le=10_000_000)]
 
 
 class Cluster(_Section):

@@ -55,11 +55,14 @@ class ChartValues:
         Of each action.
     meaning
         What is counted, for the reader.
+    action_errors : float array [169, action] or None
+        Standard error of `by_action`, where it is known.
     """
 
     by_hand: Floats
     by_action: Floats
     meaning: str
+    action_errors: Floats | None = None
 
 
 def value_text(value: float) -> str:

@@ -38,7 +38,7 @@ _SHOWN = {
 #: Figures that it shows under another name.
 _RENAMED = {
     "buckets": {f"{street}_sd_mean": f"spread_{street}" for street in STREETS[FLOP:]},
-    "evaluate": {"ev_sb": "sb_ev"},
+    "preflop_ev": {"ev_sb": "sb_ev"},
     "export": {"bytes": "exported_bytes"},
 }
 #: The phase of which the best measurement is exported, not the last.

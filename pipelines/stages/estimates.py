@@ -31,6 +31,10 @@ _SWEEP, _SWEEP_NODE = 0.012, 1.3e-6
 _WAITING_FOR_LINES = 1.4
 #: Of one board in an evaluation, and of each node after the flop on it.
 _RESPONSE, _RESPONSE_NODE = 0.007, 2.9e-6
+#: Of one board of the EVs before the flop, and of each node after the flop on it.
+_VALUE, _VALUE_NODE = 0.003, 1.3e-6
+#: Standard deviation by board of the worst EV first in, in big blinds, of 1 big blind, and how it grows with stacks.
+_DEVIATION, _DEVIATION_POWER = 0.42, 0.2
 #: Of collecting and saving the tables when exploitability is measured, per gigabyte.
 _SAVING = 60.0
 #: Canonical flops, turns and rivers.
@@ -47,7 +51,8 @@ _ROWS_BY_TEXTURES = {
 #: Bytes of a centroid with its figures, and of the sampled hands in a bundle of buckets.
 _CENTROID, _PICTURED = 230, 900_000
 #: Bytes of the bundles whose size hardly varies.
-_FLOPS, _EQUITY, _TEXTURES, _EVALUATION, _LINES = 57_000, 695_000, 4_950_000, 47_000, 700_000
+_FLOPS, _EQUITY, _TEXTURES, _LINES = 57_000, 695_000, 4_950_000, 700_000
+_EVALUATION, _VALUES = 2_000, 75_000
 #: Checkpoints at a time: the last two, the best one, and one being written.
 _CHECKPOINTS = 4
 
@@ -99,6 +104,18 @@ def _evaluate(config: Config) -> float:
     )
     exact = config.evaluate.medoids and config.abstraction.boards != "medoids"
     return _START + 1.7 * final + 2 * street + exact * _evaluation(config, "medoids")
+
+
+def _preflop_ev(config: Config) -> float:
+    """Boards until the error is small enough: deeper stacks need more."""
+    if config.abstraction.boards == "medoids":
+        boards = float(_medoids(config))
+    else:
+        game = config.game.game_config()
+        deviation = _DEVIATION * (min(game.stacks) / game.big_blind) ** _DEVIATION_POWER
+        wanted = 1.1 * (deviation / config.evaluate.ev_error) ** 2
+        boards = min(float(config.evaluate.ev_max_boards), max(wanted, 1024.0))
+    return _START + boards * (_VALUE + _VALUE_NODE * _nodes(config))
 
 
 def _evaluation(config: Config, tier: str) -> float:
@@ -221,6 +238,7 @@ _STAGES: dict[str, Callable[[Config], float]] = {
     "lcfr": lambda config: _training(config, config.lcfr),
     "dcfr": lambda config: _training(config, config.dcfr),
     "evaluate": _evaluate,
+    "preflop_ev": _preflop_ev,
     "export": _export,
 }
 
@@ -233,5 +251,6 @@ _DISK: dict[str, Callable[[Config], StageDisk]] = {
     "lcfr": lambda config: _training_disk(config, config.lcfr, tables_kept=2),
     "dcfr": lambda config: _training_disk(config, config.dcfr, tables_kept=1),
     "evaluate": lambda _: StageDisk(_EVALUATION, 0),
+    "preflop_ev": lambda _: StageDisk(_VALUES, 0),
     "export": _export_disk,
 }

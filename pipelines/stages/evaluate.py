@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 
 from abstractions.cards import CLASS_NAMES
-from artifacts.format.arrow_file import Column
 from artifacts.preflop_offpath import clean_off_path
 from artifacts.readers import read_textures, read_trained_blueprint
 from pipelines.run.engine import Inputs, Output, StageRun
@@ -97,7 +96,6 @@ def compute(config: EvaluateConfig, inputs: Inputs, run: StageRun) -> Output:
     metrics |= preflop_metrics(play)
     return Output(
         tables={
-            "preflop_ev": preflop_evs(play, value.preflop_values),
             "loss_by_line": {
                 "line": pa.array(list(value.by_line), pa.string()),
                 "loss": np.array(list(value.by_line.values())),
@@ -134,27 +132,6 @@ def cleaned_blueprint(blueprint: Blueprint, reach_rule: str = "max") -> Blueprin
         for label, child in zip(action_labels(tree, int(node)), tree.children_of(int(node))):
             probabilities[child] = [rows[hand][label] for hand in CLASS_NAMES]
     return dataclasses.replace(blueprint, preflop=probabilities)
-
-
-def preflop_evs(play: PreflopStrategy, values: Floats) -> dict[str, Column]:
-    """Net chips of each hand by preflop line and action, both playing the blueprint from there on.
-
-    Parameters
-    ----------
-    values
-        `BlueprintValue.preflop_values`.
-    """
-    tree = play.game.tree
-    lines: list[str] = []
-    actions: list[str] = []
-    chips: list[Floats] = []
-    for node in np.flatnonzero(tree.kind == NodeKind.DECISION):
-        line = preflop_key(tree, int(node))
-        for label, won in play.action_values(line, values[tree.player[node]]).items():
-            lines.append(line)
-            actions.append(label)
-            chips.append(won)
-    return {"line": lines, "action": actions, "ev": np.array(chips)}
 
 
 def _groups(play: PreflopStrategy, node: int) -> dict[str, Floats]:

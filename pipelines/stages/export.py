@@ -22,7 +22,7 @@ from solver.betting.lines import FLOP, STREETS
 from solver.preflop.solver import PreflopStrategy
 
 #: Figures of stage `evaluate` that travel with the blueprint.
-EVALUATED = ("exploitability_raw", "exploitability_cleaned", "boards", "ev_sb", "ev_bb")
+EVALUATED = ("exploitability_raw", "exploitability_cleaned", "boards")
 #: Tables that are taken over as they are, by the stage that made them.
 COPIED = {
     "dcfr": ("trace",),
@@ -43,12 +43,13 @@ class ExportConfig:
 def compute(config: ExportConfig, inputs: Inputs, run: StageRun) -> Output:
     """Preflop and postflop strategy, the abstraction and the equities behind it, config and figures.
 
-    Inputs: `lcfr` (its config), `dcfr`, `evaluate`, `textures`, `buckets`, `bucket_equity`, `preflop_equity`.
+    Inputs: `lcfr` (its config), `dcfr`, `evaluate`, `preflop_ev`, `textures`, `buckets`, `bucket_equity`,
+    `preflop_equity`.
     """
     blueprint = read_trained_blueprint(inputs["dcfr"], inputs["buckets"], inputs["preflop_equity"])
     play = PreflopStrategy(blueprint.game.preflop, blueprint.preflop)
     tables: dict[str, Columns] = {
-        "preflop": preflop_table(play, inputs["evaluate"]["preflop_ev"], config.reach_rule),
+        "preflop": preflop_table(play, inputs["preflop_ev"]["preflop_ev"], config.reach_rule),
         "lines": lines_table(blueprint),
     }
     for street, name in enumerate(STREETS[FLOP:]):
@@ -59,6 +60,7 @@ def compute(config: ExportConfig, inputs: Inputs, run: StageRun) -> Output:
             if name in inputs[stage]:
                 tables[name] = inputs[stage][name].columns()
     metrics = {name: inputs["evaluate"].metrics[name] for name in EVALUATED}
+    metrics |= inputs["preflop_ev"].metrics
     metrics |= cleaned_metrics(tables["preflop"]) | frequency_metrics(play)
     metrics["lines"] = float(len(tables["lines"]["line"]))
     metrics["bytes"] = float(sum(column_bytes(c) for table in tables.values() for c in table.values()))
@@ -81,6 +83,7 @@ def config_text(inputs: Inputs) -> str:
         "textures": inputs["textures"].config,
         "buckets": inputs["buckets"].config,
         "evaluate": inputs["evaluate"].config,
+        "preflop_ev": inputs["preflop_ev"].config,
     }
     return OmegaConf.to_yaml(OmegaConf.create({key: dict(part) for key, part in parts.items()}))
 

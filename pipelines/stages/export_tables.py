@@ -32,17 +32,18 @@ def preflop_table(
     Parameters
     ----------
     evs
-        Table `preflop_ev` of stage `evaluate`, or its columns.
+        Table `preflop_ev` of stage `preflop_ev`, or its columns.
     reach_rule
         Of the cleaning.
     """
     tree, raw = play.game.tree, play.by_line()
     cleaned = clean_off_path(raw, reach_rule=reach_rule)
     reasons = reasons_by_line(raw, reach_rule=reach_rule)
-    ev = dict(zip(zip(evs["line"].tolist(), evs["action"].tolist()), evs["ev"]))
+    keys = list(zip(evs["line"].tolist(), evs["action"].tolist()))
+    won = {name: dict(zip(keys, evs[name])) for name in ("ev", "ev_se")}
     parts: dict[str, list] = {name: [] for name in ("line", "hand", "action", "reason")}
     figures: dict[str, list[Floats]] = {
-        name: [] for name in ("probability", "raw_probability", "reach", "ev")
+        name: [] for name in ("probability", "raw_probability", "reach", *won)
     }
     for line, hands in raw.items():
         labels = list(hands[CLASS_NAMES[0]])
@@ -56,7 +57,8 @@ def preflop_table(
             figures[name].append(np.array(rows))
         seat = int(tree.player[tree.node_at(line)])
         figures["reach"].append(np.repeat(play.reach(line, seat), len(labels)))
-        figures["ev"].append(np.stack([ev[line, label] for label in labels], axis=1).ravel())
+        for name, rows_of in won.items():
+            figures[name].append(np.stack([rows_of[line, label] for label in labels], axis=1).ravel())
     numbers = {name: np.concatenate(part) for name, part in figures.items()}
     return {
         "line": pa.array(parts["line"], pa.string()),
@@ -67,7 +69,7 @@ def preflop_table(
         "reason": pa.array(parts["reason"], pa.string()),
         "reach": numbers["reach"],
         # Undefined where the opponent never plays its part of the line.
-        "ev": pa.array(numbers["ev"], pa.float64(), from_pandas=True),
+        **{name: pa.array(numbers[name], pa.float64(), from_pandas=True) for name in won},
     }
 
 

@@ -131,6 +131,11 @@ CONFIG = [
     ("lcfr.iterations=0 dcfr.iterations=0", "dcfr.iterations: 0 is not accepted: at least 1, unless lcfr"),
     ("lcfr.iterations=1e3", "lcfr.iterations: 1000.0 is not accepted"),
     ("evaluate.final_tier=x", "evaluate.final_tier: 'x' is not accepted"),
+    ("evaluate.ev_error=0", "evaluate.ev_error: 0 is not accepted: greater than or equal to 0.001"),
+    (
+        "evaluate.ev_max_boards=100",
+        "evaluate.ev_max_boards: 100 is not accepted: greater than or equal to 128",
+    ),
     ("cluster.num_cpus=100000", "cluster.num_cpus: 100000 is not accepted: 1 to "),
     ("cluster=inprocess cluster.num_cpus=100000", "the cores of this machine"),
     ("cluster.object_store_mb=100000000", "cluster.object_store_mb: 100000000 is not accepted: 80 to "),

@@ -162,7 +162,7 @@ def test_a_size_limit_ends_a_run_in_one_line_and_the_next_goes_on(tmp_path: Path
     assert "preflop_equity: done" in stopped.stdout
     assert list((tmp_path / "blueprint-store/.tmp").iterdir()) == []
     plan = subprocess.run([*command, "plan=true"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert "2 of 9 stages cached" in plan.stdout
+    assert "2 of 10 stages cached" in plan.stdout
 
 
 @pytest.mark.whole

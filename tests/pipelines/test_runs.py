@@ -201,7 +201,7 @@ def test_ten_kills_at_random_moments_change_no_byte(run: Run, calm: Calm, tmp_pa
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         else:  # it got to the end: the next kills need work to interrupt
-            for stage in ("bucket_equity", "lcfr", "dcfr", "evaluate", "export"):
+            for stage in ("bucket_equity", "lcfr", "dcfr", "evaluate", "preflop_ev", "export"):
                 for folder in (tmp_path / STORE).glob(f"{stage}-*"):
                     shutil.rmtree(folder)
     assert killed >= 3

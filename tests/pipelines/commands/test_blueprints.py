@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from abstractions.cards import CLASS_NAMES, CLASS_OF_COMBO, COMBO_CARDS, parse_c
 from abstractions.ranges import class_weights, parse_range
 from artifacts import BlueprintBundle, open_blueprint
 from artifacts.bundle_store import BundleStore
+from pipelines.commands.chart_rows import NET, _errors
 from pipelines.config.named_games import named_games
 from pipelines.figures.charts import DASH
 from pipelines.poker_solver import app
@@ -87,6 +88,17 @@ def test_a_chart_is_written_as_picture_and_page(exported: Path, tmp_path: Path) 
     assert "linear-gradient" in page
 
 
+def test_a_chart_says_how_exact_its_values_are(bundle: BlueprintBundle) -> None:
+    rows = bundle.preflop(LINE)
+    sampled = replace(rows, ev_se=np.where(np.arange(169)[:, None] == 5, 3.0, 1.0) * np.ones(rows.ev.shape))
+    meaning, errors = _errors(sampled, rows.raw_probability, 100)
+    assert meaning.endswith("; standard error at most 0.03")
+    np.testing.assert_allclose(errors, sampled.ev_se / 100)
+    # Bundles that were written before errors were measured.
+    unknown = replace(rows, ev_se=np.full(rows.ev.shape, np.nan))
+    assert _errors(unknown, rows.raw_probability, 100) == (NET, None)
+
+
 def test_a_chart_says_what_hands_win(exported: Path, bundle: BlueprintBundle, tmp_path: Path) -> None:
     rows = bundle.preflop(LINE)
     data = json.loads(run("chart", exported, LINE, "--ev", "--json"))
@@ -96,7 +108,11 @@ def test_a_chart_says_what_hands_win(exported: Path, bundle: BlueprintBundle, tm
     shares = data["hands"]["AA"]["strategy"]
     mean = sum(shares[action] * value for action, value in expected.items())
     assert data["hands"]["AA"]["ev"] == pytest.approx(mean)
-    assert "ev" not in json.loads(run("chart", exported, LINE, "--json"))["hands"]["AA"]
+    # The small game of typical boards is evaluated exactly.
+    assert data["hands"]["AA"]["ev_se"] == 0
+    assert data["hands"]["AA"]["action_ev_se"] == dict.fromkeys(rows.actions, 0)
+    assert data["ev"].endswith("standard error 0")
+    assert not {"ev", "ev_se"} & json.loads(run("chart", exported, LINE, "--json"))["hands"]["AA"].keys()
     page = tmp_path / "chart.html"
     text = run("chart", exported, LINE, "--ev", "--html", page)
     assert f"{mean:+.2f}" in text.splitlines()[3]  # behind title, caption and names

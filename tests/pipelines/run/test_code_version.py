@@ -23,7 +23,7 @@ from pipelines.stages import dcfr, evaluate, flops, lcfr
 from pipelines.training.evaluation_boards import TIERS, Tier
 
 ABSTRACTION = ("flops", "preflop_equity", "textures", "buckets", "bucket_equity")
-STAGES = [*ABSTRACTION, "lcfr", "dcfr", "evaluate", "export"]
+STAGES = [*ABSTRACTION, "lcfr", "dcfr", "evaluate", "preflop_ev", "export"]
 
 
 def reached_modules(function: Callable[..., Any]) -> set[str]:
@@ -202,16 +202,17 @@ def test_what_computes_no_bytes_changes_no_key(
     assert keys() == before
 
 
-AFTER_TEXTURES = {"textures", "buckets", "bucket_equity", "lcfr", "dcfr", "evaluate", "export"}
-TRAINED = {"lcfr", "dcfr", "evaluate", "export"}
+TRAINED = {"lcfr", "dcfr", "evaluate", "preflop_ev", "export"}
+AFTER_TEXTURES = {"textures", "buckets", "bucket_equity", *TRAINED}
+MEASURING = {"evaluate", "preflop_ev"}
 
 
 @pytest.mark.parametrize(
     ("file", "name", "calling", "changed"),
     [
-        ("solver/blueprint/kernels.py", "_prune", {"lcfr", "dcfr"}, TRAINED),
+        ("solver/blueprint/kernels.py", "_prune", {"lcfr", "dcfr", "preflop_ev"}, TRAINED),
         ("solver/blueprint/kernels.py", "_ascend", TRAINED, TRAINED),
-        ("solver/blueprint/boards.py", "street_buckets", {"lcfr", "dcfr", "evaluate"}, TRAINED),
+        ("solver/blueprint/boards.py", "street_buckets", TRAINED - {"export"}, TRAINED),
         ("solver/cfr/simd.py", "_overload_operator", TRAINED, TRAINED),
         (
             "abstractions/features/histograms.py",
@@ -240,7 +241,14 @@ TRAINED = {"lcfr", "dcfr", "evaluate", "export"}
             set(STAGES),
         ),
         ("artifacts/preflop_offpath.py", "_folded", {"evaluate", "export"}, {"evaluate", "export"}),
-        ("artifacts/readers.py", "read_trained_blueprint", {"evaluate", "export"}, {"evaluate", "export"}),
+        (
+            "artifacts/readers.py",
+            "read_trained_blueprint",
+            {*MEASURING, "export"},
+            {*MEASURING, "export"},
+        ),
+        ("solver/blueprint/preflop_values.py", "deal_batch", {"preflop_ev"}, {"preflop_ev", "export"}),
+        ("abstractions/rank_moments.py", "_add_powers", {"preflop_ev"}, {"preflop_ev", "export"}),
         ("pipelines/stages/evaluate.py", "preflop_metrics", {"evaluate"}, {"evaluate", "export"}),
         ("pipelines/stages/export_tables.py", "lines_table", {"export"}, {"export"}),
         ("pipelines/stages/preflop_spots.py", "spot_line", {"export"}, {"export"}),

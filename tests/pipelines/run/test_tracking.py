@@ -42,8 +42,8 @@ FIGURES = {
         "exploitability_raw": 12.0,
         "exploitability_cleaned": 12.5,
         "boards": 61.0,
-        "ev_sb": 30.0,
-        "ev_bb": -30.0,
+        "ev_sb": 31.0,
+        "ev_bb": -31.0,
         "best_response_sb": 35.0,
         "preflop_gain_sb": 1.0,
         "loss_preflop": 1.0,
@@ -60,6 +60,7 @@ FIGURES = {
         "first_in_raise_over_limp_T2s": 0.1,
         "facing_raise_fold": 0.4,
     },
+    "preflop_ev": {"ev_sb": 30.0, "ev_bb": -30.2, "ev_error": 0.02, "ev_boards": 3072.0},
     "export": {"exploitability_raw": 12.0, "bytes": 1e6, "lines": 40.0, "rows": 900.0, "ev_sb": 30.0},
 }
 SHOWN = {

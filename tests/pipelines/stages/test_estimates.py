@@ -50,7 +50,7 @@ def test_estimates_are_near_what_was_measured(
 )
 def test_no_stage_is_without_an_estimate(tmp_path: Path, preset: str) -> None:
     found = planned(tmp_path, f"+preset={preset}")
-    assert len(found) == 9
+    assert len(found) == 10
     assert all(seconds is not None and seconds > 0 for seconds in found.values())
 
 
@@ -78,6 +78,7 @@ STAGES = (
     "lcfr",
     "dcfr",
     "evaluate",
+    "preflop_ev",
     "export",
 )
 #: Bytes of the bundles of whole runs.

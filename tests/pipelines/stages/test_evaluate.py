@@ -18,7 +18,8 @@ from abstractions.equity import class_pairs
 from abstractions.isomorphism import board_index, canonical_boards
 from abstractions.textures import Textures, build_textures, medoid_boards
 from pipelines.run.cluster import InProcess
-from pipelines.stages.evaluate import cleaned_blueprint, preflop_evs, preflop_metrics
+from pipelines.stages.evaluate import cleaned_blueprint, preflop_metrics
+from pipelines.stages.preflop_ev import preflop_evs
 from pipelines.training.evaluation_boards import (
     TIERS,
     EvaluationBoards,
@@ -237,7 +238,7 @@ def test_what_the_actions_win_averages_to_the_blueprints_value() -> None:
     boards = some_boards(7, 2)
     value = evaluate_blueprint(blueprint(), boards, InProcess())
     play = PreflopStrategy(blueprint().game.preflop, blueprint().preflop)
-    table = preflop_evs(play, value.preflop_values)
+    table = preflop_evs(play, value.preflop_values, np.zeros_like(value.preflop_values))
     rows = dict(zip(zip(table["line"], table["action"]), np.asarray(table["ev"])))
     first = {label: ev for (line, label), ev in rows.items() if line == "||p|"}
     np.testing.assert_allclose(first["fold"], -50)

@@ -1,0 +1,351 @@
+"""What each hand wins on every preflop line when both play a blueprint, from a sample of all boards, with errors.
+
+Boards come in batches, each a stratified sample of its own: a systematic sample of the flops by weight, with turns and
+rivers in strata too. A board is swept once for each seat, which gives the value of every flop line by class.
+
+Most of what varies from board to board is luck whose mean is known exactly. So these control variates are measured
+on the same boards, and their error is taken off the values in proportion (least squares, by seat, line and class):
+
+- the deals that the class meets on the line, and the pots that it would win there if nobody bet after the
+  flop; their means follow from the table of equities before the flop;
+- moments of the ranks of its hands on flop, turn and river (`abstractions.rank_moments`).
+
+The values of all preflop nodes are linear in those of the flop lines, so that every batch gives a value of each node
+and class; their spread over the batches is the standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from abstractions.cards import CLASS_OF_COMBO, COMBO_CARDS, NUM_CLASSES, NUM_COMBOS
+from abstractions.equity import _sweep_rivers
+from abstractions.isomorphism import canonical_boards
+from abstractions.rank_moments import NUM_MOMENTS, mean_rank_moments, rank_moments
+from solver.blueprint.boards import LIVE_FRACTION, NUM_LIVE, BoardHands, Bucketing, board_hands
+from solver.blueprint.kernels import EXPECTED, _sweep_board, by_hand_showdown, make_work
+from solver.blueprint.pot_types import PotTypes
+from solver.blueprint.tables import TableLayout
+from solver.blueprint.trunk import Floats, TrunkGame
+from solver.preflop.solver import NUM_DEALS
+
+#: Boards of a batch. Fewer would stratify less, more would leave few batches to take the error from.
+BATCH_BOARDS = 32
+#: Deals met, pots won when checked down, and moments of ranks.
+NUM_CONTROLS = 2 + NUM_MOMENTS
+# Draws of training have the keys (0, epoch) and (1, iteration) of the same seed.
+_STREAM = 2
+# Combinations of controls that vary less than this share of the most varying one are left out.
+_SINGULAR = 1e-6
+_ALL_COMBOS = np.arange(NUM_COMBOS, dtype=np.int16)
+
+
+def deal_batch(seed: int, number: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Full boards of a batch, all of the same weight, and the number of each one's canonical flop.
+
+    >>> boards, flops = deal_batch(1, 0)
+    >>> boards.shape, bool((np.diff(flops) >= 0).all())
+    ((32, 5), True)
+    """
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_STREAM, number)))
+    known = canonical_boards(3)
+    cumulated = np.cumsum(known.weights.astype(np.float64))
+    strata = np.arange(BATCH_BOARDS)
+    flops, turns, rivers = (
+        (order + rng.random(BATCH_BOARDS)) / BATCH_BOARDS
+        for order in (strata, rng.permutation(strata), rng.permutation(strata))
+    )
+    numbers = np.searchsorted(cumulated, flops * cumulated[-1], side="right")
+    numbers = np.minimum(numbers, len(cumulated) - 1)
+    boards = np.empty((BATCH_BOARDS, 5), dtype=np.uint8)
+    boards[:, :3] = known.boards[numbers]
+    for board, turn, river in zip(boards, turns, rivers):
+        rest = np.setdiff1d(np.arange(52), board[:3])
+        board[3] = rest[int(turn * 49)]
+        rest = rest[rest != board[3]]
+        board[4] = rest[int(river * 48)]
+    return boards, numbers
+
+
+@njit(cache=True, nogil=True)
+def _add_by_class(combos: Any, classes: Any, combo_cards: Any, lanes: Any, wins: Any, out: Any) -> None:
+    """Add the opponent weight that the live hands meet, and what they win, to ``out[lane, 0 and 1, class]``."""
+    num_lanes = lanes.shape[1]
+    total = np.zeros(num_lanes)
+    with_card = np.zeros((52, num_lanes))
+    for i in range(combos.shape[0]):
+        hand = combos[i]
+        first, second = with_card[combo_cards[hand, 0]], with_card[combo_cards[hand, 1]]
+        for u in range(num_lanes):
+            total[u] += lanes[hand, u]
+            first[u] += lanes[hand, u]
+            second[u] += lanes[hand, u]
+    for i in range(combos.shape[0]):
+        hand = combos[i]
+        first, second = with_card[combo_cards[hand, 0]], with_card[combo_cards[hand, 1]]
+        for u in range(num_lanes):
+            # Both card sums hold the hand itself, which the total holds once: add it back.
+            out[u, 0, classes[i]] += total[u] - first[u] - second[u] + lanes[hand, u]
+            out[u, 1, classes[i]] += wins[hand, u]
+
+
+class BoardValues:
+    """Measures flop lines and their controls board by board; scratch is kept between calls.
+
+    Parameters
+    ----------
+    layout, pots, bucketing
+        As in `Blueprint`.
+    reach
+        Of each seat by flop line and class, ``[line, 169]``.
+    dtype
+        Element type of the strategy table that will be given.
+    """
+
+    def __init__(
+        self,
+        layout: TableLayout,
+        pots: PotTypes,
+        bucketing: Bucketing,
+        reach: Sequence[Floats],
+        dtype: Any = np.float32,
+    ) -> None:
+        self.layout = layout
+        self.pots = pots
+        self.bucketing = bucketing
+        self._num_lines = len(reach[0])
+        self._rounds = []
+        for number in range(pots.num_rounds):
+            lines = np.array(pots.round_lines(number))
+            played = (lines >= 0)[:, None]
+            shares = pots.round_shares(number)
+            for own in range(2):
+                opponent = np.where(played, reach[1 - own][lines], 0)
+                pays = layout.plan.payoffs(own, shares).ravel()
+                self._rounds.append(
+                    (own, lines, np.ascontiguousarray(opponent, dtype=dtype), pays.astype(dtype))
+                )
+        # A lane for each seat and line: the opponent's reach by combo.
+        lanes = np.concatenate([reach[1], reach[0]])[:, CLASS_OF_COMBO]
+        self._lanes = np.ascontiguousarray(lanes.T, dtype=np.float64)
+        self._work = make_work(layout.plan.programs, NUM_LIVE, dtype)
+        self._by_hand = by_hand_showdown(dtype)
+
+    def deal(self, board: NDArray[np.uint8], texture: int) -> BoardHands:
+        """The hands of a board."""
+        return board_hands(board, self.bucketing, texture)
+
+    def values(self, table: NDArray[Any], deal: BoardHands, texture: int) -> Floats:
+        """Value of every flop line to each seat on a board, ``[seat, line, class]``, in chips times deals."""
+        layout = self.layout
+        starts = layout.starts(texture if layout.num_textures > 1 else 0)
+        values = np.zeros((2, self._num_lines, NUM_CLASSES))
+        for own, lines, reach, pays in self._rounds:
+            found = np.zeros((len(lines), NUM_CLASSES))
+            _sweep_board(
+                layout.plan.programs[own],
+                pays,
+                deal.hands,
+                deal.classes,
+                deal.runs,
+                starts,
+                np.array(layout.num_buckets),
+                reach,
+                table,
+                table,
+                EXPECTED,
+                1.0 / LIVE_FRACTION,
+                self._by_hand,
+                -np.inf,
+                self._work,
+                self._work,
+                found,
+            )
+            played = lines >= 0
+            values[own, lines[played]] = found[played]
+        return values
+
+    def controls(self, deal: BoardHands) -> Floats:
+        """The control variates on a board, ``[seat, line, control, class]``."""
+        controls = np.zeros((len(self._lanes[0]), NUM_CONTROLS, NUM_CLASSES))
+        wins = np.zeros(self._lanes.shape)
+        once = np.full(1, 1.0 / LIVE_FRACTION)
+        _sweep_rivers(deal.board[None], once, _ALL_COMBOS, COMBO_CARDS, self._lanes, wins)
+        _add_by_class(deal.combos, deal.classes, COMBO_CARDS, self._lanes, wins, controls)
+        controls[:, 0] /= LIVE_FRACTION
+        controls[:, 2:] = rank_moments(deal.board)
+        return controls.reshape(2, self._num_lines, NUM_CONTROLS, NUM_CLASSES)
+
+
+def control_means(game: TrunkGame, reach: Sequence[Floats]) -> Floats:
+    """The exact means of `BoardValues.controls` over all boards.
+
+    Parameters
+    ----------
+    reach
+        Of each seat by flop line and class.
+    """
+    means = np.empty((2, len(game.lines), NUM_CONTROLS, NUM_CLASSES))
+    for seat in range(2):
+        opponent = reach[1 - seat]
+        means[seat, :, 0] = [game.preflop.pairs(line) for line in opponent]
+        means[seat, :, 1] = opponent @ game.preflop.equity
+    means[:, :, 2:] = mean_rank_moments()
+    return means
+
+
+@dataclass(frozen=True, eq=False)
+class SampleSums:
+    """What was measured on an even number of batches of boards.
+
+    Attributes
+    ----------
+    num_boards
+        Boards in all.
+    values
+        Mean of each batch, ``[batch, seat, line, class]``.
+    controls
+        Mean of each batch, less the exact mean, ``[batch, seat, line, control, class]``.
+    squares, products
+        Sums over the boards of every other batch, from the first and from the second on, of control times control,
+        ``[half, seat, line, class, control, control]``, and of control times value, ``[half, seat, line, class,
+        control]``, controls less their exact means.
+    """
+
+    num_boards: int
+    values: Floats
+    controls: Floats
+    squares: Floats
+    products: Floats
+
+    @classmethod
+    def of_batches(cls, values: Floats, controls: Floats) -> SampleSums:
+        """From what was measured on the boards of some batches, ``[batch, board, ...]`` each."""
+        count, boards = values.shape[:2]
+        if count % 2:
+            raise ValueError(f"{count} batches: expected an even number")
+        squares, products = [], []
+        for half in range(2):
+            controls_here = controls[half::2].reshape(count // 2 * boards, *controls.shape[2:])
+            values_here = values[half::2].reshape(count // 2 * boards, *values.shape[2:])
+            by_class = np.ascontiguousarray(np.moveaxis(controls_here, [0, 3], [3, 4]))
+            swapped = np.swapaxes(by_class, -1, -2)
+            squares.append(swapped @ by_class)
+            products.append((swapped @ np.moveaxis(values_here, 0, -1)[..., None])[..., 0])
+        return cls(
+            num_boards=count * boards,
+            values=values.mean(axis=1),
+            controls=controls.mean(axis=1),
+            squares=np.array(squares),
+            products=np.array(products),
+        )
+
+    def __add__(self, other: SampleSums) -> SampleSums:
+        return SampleSums(
+            self.num_boards + other.num_boards,
+            np.concatenate([self.values, other.values]),
+            np.concatenate([self.controls, other.controls]),
+            self.squares + other.squares,
+            self.products + other.products,
+        )
+
+    def coefficients(self, half: int) -> Floats:
+        """Least squares of the values on the controls in a half, ``[seat, line, class, control]``."""
+        boards = self.num_boards / 2
+        means = np.moveaxis(self.controls[half::2].mean(axis=0), 2, 3)
+        covariance = self.squares[half] / boards - means[..., :, None] * means[..., None, :]
+        cross = self.products[half] / boards - means * self.values[half::2].mean(axis=0)[..., None]
+        spread = np.sqrt(np.maximum(np.einsum("...kk->...k", covariance), 0.0))
+        scale = np.where(spread > 0, spread, 1.0)
+        inverse = np.linalg.pinv(
+            covariance / (scale[..., :, None] * scale[..., None, :]), rcond=_SINGULAR, hermitian=True
+        )
+        return (inverse @ (cross / scale)[..., None])[..., 0] / scale
+
+    def adjusted(self) -> Floats:
+        """The values of the batches with the error of the controls taken off, ``[batch, seat, line, class]``.
+
+        Each half takes its coefficients from the other one. They then know nothing of the boards they are applied
+        to, so that the values have no bias, and their spread shows what the coefficients lack.
+        """
+        values = self.values.copy()
+        for half in range(2):
+            slopes = self.coefficients(1 - half)
+            values[half::2] -= np.einsum("bslkc,slck->bslc", self.controls[half::2], slopes)
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class PreflopValues:
+    """What both seats win on the preflop lines.
+
+    Attributes
+    ----------
+    values, errors
+        Counterfactual value of the blueprint against itself by seat, preflop node and class, in chips times deals,
+        and its standard error.
+    expected, expected_errors
+        Value of each seat in mbb/hand, and its standard error.
+    num_boards
+        Boards that were dealt.
+    """
+
+    values: Floats
+    errors: Floats
+    expected: tuple[float, float]
+    expected_errors: tuple[float, float]
+    num_boards: int
+
+    def first_error(self, game: TrunkGame) -> float:
+        """Largest standard error of a hand and action at the first decision, in big blinds."""
+        tree = game.preflop.tree
+        errors = self.errors[tree.player[0], tree.children_of(0)]
+        return (
+            float((errors / game.preflop.pairs(np.ones(NUM_CLASSES))).max()) / game.preflop.config.big_blind
+        )
+
+
+def sampled_values(game: TrunkGame, preflop: Floats, sums: SampleSums) -> PreflopValues:
+    """Values of the preflop lines from a sample of boards.
+
+    Parameters
+    ----------
+    preflop
+        As in `Blueprint`.
+    """
+    lines = sums.adjusted()
+    nodes = np.array([[game.values(preflop, seat, batch[seat]) for seat in range(2)] for batch in lines])
+    roots = nodes[:, :, 0].sum(axis=2) * (1000.0 / game.preflop.config.big_blind / NUM_DEALS)
+    mean, error = _mean_and_error(nodes)
+    expected, expected_error = _mean_and_error(roots)
+    return PreflopValues(mean, error, _pair(expected), _pair(expected_error), sums.num_boards)
+
+
+def exact_values(game: TrunkGame, preflop: Floats, lines: Floats, num_boards: int) -> PreflopValues:
+    """Values of the preflop lines from those of the flop lines over all boards of a game, without error.
+
+    Parameters
+    ----------
+    lines
+        ``[seat, line, class]``, in chips times deals.
+    """
+    nodes = np.array([game.values(preflop, seat, lines[seat]) for seat in range(2)])
+    expected = nodes[:, 0].sum(axis=1) * (1000.0 / game.preflop.config.big_blind / NUM_DEALS)
+    return PreflopValues(nodes, np.zeros_like(nodes), _pair(expected), (0.0, 0.0), num_boards)
+
+
+def _mean_and_error(batches: Floats) -> tuple[Floats, Floats]:
+    # Differences from the first batch: what is the same on all boards has an error of exactly 0.
+    differences = batches - batches[0]
+    variance = differences.var(axis=0, ddof=1) / len(batches)
+    return batches[0] + differences.mean(axis=0), np.sqrt(variance)
+
+
+def _pair(figures: Floats) -> tuple[float, float]:
+    return float(figures[0]), float(figures[1])
