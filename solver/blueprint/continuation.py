@@ -20,6 +20,7 @@ from solver.betting.rules import Action
 from solver.blueprint.boards import NUM_LIVE, board_hands
 from solver.blueprint.kernels import EXPECTED, FROM_TABLES, Side, _sweep_board, by_hand_showdown, make_work
 from solver.blueprint.plan import LanePlan
+from solver.blueprint.river_choices import NO_CHOICES
 from solver.blueprint.strategy import Blueprint, BlueprintNode
 from solver.blueprint.tables import TableLayout
 from solver.blueprint.trunk import Floats
@@ -106,7 +107,7 @@ class Continuations:
         values = np.zeros((1, NUM_COMBOS))
         met = np.zeros((1, NUM_COMBOS))
         work = make_work(below.layout.plan.programs, NUM_LIVE, table.dtype)
-        by_hand, no_choices = by_hand_showdown(table.dtype), np.zeros(0, dtype=np.uint8)
+        by_hand = by_hand_showdown(table.dtype)
         for deal in deals:
             hands = board_hands(deal, self.blueprint.bucketing, texture)
             both = Side(table, below.layout.starts(), np.array(below.layout.num_buckets), hands.runs)
@@ -122,7 +123,7 @@ class Continuations:
                 EXPECTED,
                 1.0,
                 FROM_TABLES,
-                no_choices,
+                NO_CHOICES,
                 by_hand,
                 -np.inf,
                 work,

@@ -29,8 +29,9 @@ from abstractions.equity import _sweep_rivers
 from abstractions.isomorphism import canonical_boards
 from abstractions.rank_moments import NUM_MOMENTS, mean_rank_moments, rank_moments
 from solver.blueprint.boards import LIVE_FRACTION, NUM_LIVE, BoardHands, Bucketing, board_hands
-from solver.blueprint.kernels import EXPECTED, _sweep_board, by_hand_showdown, make_work
+from solver.blueprint.kernels import EXPECTED, FROM_TABLES, Side, _sweep_board, by_hand_showdown, make_work
 from solver.blueprint.pot_types import PotTypes
+from solver.blueprint.river_choices import NO_CHOICES
 from solver.blueprint.tables import TableLayout
 from solver.blueprint.trunk import Floats, TrunkGame
 from solver.preflop.solver import NUM_DEALS
@@ -145,6 +146,7 @@ class BoardValues:
         """Value of every flop line to each seat on a board, ``[seat, line, class]``, in chips times deals."""
         layout = self.layout
         starts = layout.starts(texture if layout.num_textures > 1 else 0)
+        both = Side(table, starts, np.array(layout.num_buckets), deal.runs)
         values = np.zeros((2, self._num_lines, NUM_CLASSES))
         for own, lines, reach, pays in self._rounds:
             found = np.zeros((len(lines), NUM_CLASSES))
@@ -153,14 +155,14 @@ class BoardValues:
                 pays,
                 deal.hands,
                 deal.classes,
-                deal.runs,
-                starts,
-                np.array(layout.num_buckets),
+                both,
+                both,
                 reach,
-                table,
                 table,
                 EXPECTED,
                 1.0 / LIVE_FRACTION,
+                FROM_TABLES,
+                NO_CHOICES,
                 self._by_hand,
                 -np.inf,
                 self._work,

@@ -15,6 +15,9 @@ from numba import njit
 from solver.blueprint.terminals import _any_positive, _fill_zero, _put
 from solver.cfr.simd import WIDTH, largest, load, load_as, splat, store, store_as, where_positive
 
+#: Choices of a sweep that neither makes nor meets any.
+NO_CHOICES = np.zeros(0, dtype=np.uint8)
+
 
 @njit(cache=True, nogil=True)
 def _fill_choices(choices: Any, start: int, size: int) -> None:

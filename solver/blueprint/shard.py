@@ -42,6 +42,7 @@ from solver.blueprint.kernels import (
 from solver.blueprint.opponents import Opponents
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import PotTypes
+from solver.blueprint.river_choices import NO_CHOICES
 from solver.blueprint.rows import ALL_TEXTURES, RowKey
 from solver.blueprint.tables import TableLayout
 from solver.cfr.epochs import EpochClock
@@ -64,10 +65,6 @@ def _edges(equity: NDArray, num_buckets: int, textures: Sequence[int] | None) ->
     edge = np.nan_to_num(2 * given - 1, nan=0.0)
     # Antisymmetric to the last bit: what one player wins the other loses.
     return ((edge - edge.transpose(0, 2, 1)) / 2).astype(np.float32)
-
-
-#: Choices of a sweep that neither makes nor meets any.
-_NO_CHOICES = np.zeros(0, dtype=np.uint8)
 
 
 class _Play(NamedTuple):
@@ -217,9 +214,7 @@ class Shard:
         """Which tables a sweep plays from; `place` is the number of the board and of the round."""
         tables = Side(self.regret, self.layout.starts(texture), np.array(self.layout.num_buckets), deal.runs)
         if trained is None:
-            return _Play(
-                tables, tables, self.average, FROM_TABLES, _NO_CHOICES, self._showdown(deal, texture)
-            )
+            return _Play(tables, tables, self.average, FROM_TABLES, NO_CHOICES, self._showdown(deal, texture))
         if self.opponents is None:
             raise ValueError("trained: this shard has no opponents")
         opponent = self.opponents.side(deal, texture)
