@@ -27,13 +27,13 @@ def planned(tmp_path: Path, *overrides: str) -> dict[str, float | None]:
     ("overrides", "seconds"),
     [
         (
-            ["+preset=fast"],
-            {"buckets": 82, "bucket_equity": 32, "lcfr": 34, "dcfr": 123, "evaluate": 111},
+            ["+preset=fast", "evaluate=small_full", "evaluate.medoids=false"],
+            {"buckets": 82, "bucket_equity": 32, "lcfr": 34, "dcfr": 123},
         ),
-        (["+preset=fast", "game=hu25"], {"lcfr": 19, "dcfr": 81, "evaluate": 51}),
+        (["+preset=fast", "game=hu25", "evaluate=small_full"], {"lcfr": 19, "dcfr": 81}),
         (
-            ["+preset=standard"],
-            {"buckets": 204, "bucket_equity": 86, "lcfr": 351, "dcfr": 2451, "evaluate": 375, "export": 40},
+            ["+preset=standard", "evaluate=small_full"],
+            {"buckets": 204, "bucket_equity": 86, "lcfr": 351, "dcfr": 2451, "export": 40},
         ),
     ],
 )

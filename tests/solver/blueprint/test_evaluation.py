@@ -12,8 +12,9 @@ from abstractions.cards import CLASS_OF_COMBO, COMBO_CARDS, NUM_CLASSES, NUM_COM
 from abstractions.evaluator import evaluate_board
 from solver.betting.game import GameConfig, StreetSizes
 from solver.betting.public_tree import NodeKind, PublicTree
+from solver.blueprint import evaluation
 from solver.blueprint.boards import LIVE_FRACTION
-from solver.blueprint.evaluation import Evaluation, gain_responses, mean_gain
+from solver.blueprint.evaluation import Evaluation, gain_error, gain_responses, mean_gain
 from solver.blueprint.flop_values import FlopEvaluator, group_boards
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import pot_types
@@ -213,3 +214,20 @@ def test_with_rake_both_players_together_lose_the_rake() -> None:
     assert (measured.value, measured.units) == (value.exploitability, "mbb/hand")
     assert measured.gains == tuple(gains)
     assert min(gains) > 0
+
+
+def test_the_standard_error_of_a_mean_over_flops_is_the_textbooks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluation, "mean_gain", lambda *given: float(given[-1].sum()))
+    rng = np.random.default_rng(2)
+    gains, strata = rng.normal(size=9), np.array([0, 1, 0, 1, 1, 0, 0, 2, 3])
+    shape = (9, 1, 1, 1, 1)
+    alike = np.full(9, 1 / 9)
+    plain = gain_error(None, None, (gains * alike).reshape(shape), alike, np.zeros(9, int))  # type: ignore[arg-type]
+    assert plain == pytest.approx(gains.std(ddof=1) / 3)
+    # Strata of their own weights; the two that have one flop each count as one.
+    weights = np.array([0.4 / 4, 0.3 / 3, 0.3 / 2])[[0, 1, 0, 1, 1, 0, 0, 2, 2]]
+    found = gain_error(None, None, (gains * weights).reshape(shape), weights, strata)  # type: ignore[arg-type]
+    parts = [(0.4, gains[strata == 0]), (0.3, gains[strata == 1]), (0.3, gains[7:])]
+    expected = sum(share**2 * part.var(ddof=1) / len(part) for share, part in parts)
+    assert found == pytest.approx(np.sqrt(expected))
+    assert np.isnan(gain_error(None, None, np.ones((1, 1, 1, 1, 1)), np.ones(1), np.zeros(1, int)))  # type: ignore[arg-type]
