@@ -82,6 +82,12 @@ def flop_features(flops: NDArray[np.uint8], weights: NDArray) -> FlopFeatures:
     return FlopFeatures(flop_strata(flops), np.maximum(ranks[:, 2] - _LOWEST_GROUP, 0), others)
 
 
+def balanced_features(flops: NDArray[np.uint8]) -> Floats:
+    """What drawn flops are balanced by, ``[flop, feature]``: membership of the strata, and the other features."""
+    features = flop_features(flops, np.ones(len(flops)))
+    return np.concatenate([np.eye(len(STRATA))[features.stratum], features.others], axis=1)
+
+
 def shares(groups: NDArray[np.intp], weights: NDArray, count: int) -> Floats:
     """Share of each group in the weights."""
     return np.bincount(groups, weights, minlength=count) / weights.sum()

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from solver.betting.lines import FLOP, PREFLOP, STREETS
 from solver.blueprint.flop_values import RESPONSES, FlopBoards, FlopEvaluator, Response
@@ -148,43 +147,40 @@ def mean_gain(game: TrunkGame, preflop: Floats, flop_values: Floats) -> float:
 
 
 def gain_error(
-    game: TrunkGame, preflop: Floats, flop_values: Floats, weights: Floats, strata: NDArray[np.integer]
+    game: TrunkGame, preflop: Floats, flop_values: Floats, weights: Floats, balanced: Floats
 ) -> float:
-    """Standard error of `mean_gain` over a sample of flops, by the stratified jackknife.
+    """Standard error of `mean_gain` over a sample of flops, linearised by the jackknife.
 
     The responder chooses before the flop on the sum over all flops, so the gain is no mean over flops. Each flop is
-    left out in turn, the others of its stratum take over its weight, and the whole gain is computed again. Flops that
-    are alone in their stratum form one together. Weights that are calibrated to more than the strata make the true
-    error smaller than this one.
+    left out in turn and the whole gain computed again; the difference says what the flop contributes. Features of flops
+    that the weights balance cannot be off by chance, so only what a regression on them leaves unexplained counts:
+    with w the weights, r the residuals of n flops and k features, the variance is n / (n - k) sum of w^2 r^2. With a
+    constant as the only feature and equal weights this is the textbook's error of a mean.
 
     Parameters
     ----------
     flop_values
         As in `mean_gain` but of each flop, times its weight: ``[flop, seat, response, line, class]``.
     weights
-        Of the flops.
-    strata
-        Stratum of each flop.
+        Of the flops, with sum 1.
+    balanced
+        Features whose weighted means are those of all flops, the constant among their combinations:
+        ``[flop, feature]``.
 
     Returns
     -------
-    mbb/hand; nan for a single flop.
+    mbb/hand; nan where there are no more flops than features.
     """
-    groups = np.array(strata)
-    members = {number: int((groups == number).sum()) for number in np.unique(groups).tolist()}
-    groups[[members[number] == 1 for number in groups.tolist()]] = -1
+    count, features = len(weights), int(np.linalg.matrix_rank(balanced))
+    if count <= features:
+        return float("nan")
     total = flop_values.sum(axis=0)
-    variance = 0.0
-    for number in np.unique(groups).tolist():
-        here = np.flatnonzero(groups == number)
-        if len(here) == 1:  # nothing to compare the last one with but all others
-            here = np.arange(len(groups))
-        if len(here) == 1:
-            return float("nan")
-        values, mass = flop_values[here].sum(axis=0), float(weights[here].sum())
-        gains = []
-        for flop in here.tolist():
-            scaled = (values - flop_values[flop]) * (mass / (mass - weights[flop]))
-            gains.append(mean_gain(game, preflop, total - values + scaled))
-        variance += (len(here) - 1) ** 2 / len(here) * float(np.var(gains, ddof=1))
-    return float(np.sqrt(variance))
+    gain = mean_gain(game, preflop, total)
+    contributions = np.empty(count)
+    for flop, weight in enumerate(weights.tolist()):
+        without = mean_gain(game, preflop, (total - flop_values[flop]) / (1 - weight))
+        contributions[flop] = gain + (gain - without) * (1 - weight) / weight
+    root = np.sqrt(weights)
+    slopes = np.linalg.lstsq(balanced * root[:, None], contributions * root, rcond=None)[0]
+    unexplained = contributions - balanced @ slopes
+    return float(np.sqrt(count / (count - features) * (weights**2 * unexplained**2).sum()))

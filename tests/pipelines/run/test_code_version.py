@@ -246,7 +246,7 @@ TRAINED = {"lcfr", "dcfr", "evaluate", "export"}
         ("pipelines/stages/preflop_spots.py", "spot_line", {"export"}, {"export"}),
         ("pipelines/training/trace.py", "best_of", {"lcfr", "dcfr"}, TRAINED),
         ("pipelines/training/trace.py", "has_risen", {"lcfr", "dcfr"}, TRAINED),
-        ("pipelines/training/flop_draw.py", "flop_strata", {"evaluate"}, {"evaluate", "export"}),
+        ("pipelines/training/flop_draw.py", "balanced_features", {"evaluate"}, {"evaluate", "export"}),
         ("solver/blueprint/river_values.py", "_settle_tile", TRAINED, TRAINED),
         ("solver/blueprint/run_outs.py", "all_run_outs", {"lcfr", "dcfr", "evaluate"}, TRAINED),
         ("pipelines/config/training.py", "rule", {"lcfr", "dcfr"}, TRAINED),

@@ -196,6 +196,9 @@ def test_weighted_tiers_have_suits_pairs_and_high_cards_as_they_are_dealt(name: 
     np.testing.assert_allclose(shares(drawn.stratum, tier.flop_weights, len(STRATA)), strata, atol=1e-4)
     assert strata[2] == pytest.approx(286 * 4 / 22_100)  # monotone
     assert strata[3] + strata[4] == pytest.approx((13 * 12 * 24 + 52) / 22_100)  # paired, and trips
+    others = flop_features(flops.boards, flops.weights).others[board_index(tier.cards)[0]]
+    off = np.average(others, axis=0, weights=tier.flop_weights)  # in standard deviations
+    assert (np.abs(off) < (0.25 if name == "real_small" else 0.06)).all()
     high = shares(dealt.high, flops.weights, HIGH_GROUPS)
     # Six flops have one of nearly every high card, each with the weight of its stratum.
     tolerance = 0.2 if name == "real_small" else 1e-4
@@ -239,7 +242,7 @@ def test_evaluation_over_a_cluster_is_the_solvers_own_to_the_last_bit(rake: floa
 def test_a_sample_of_flops_has_a_standard_error_and_the_whole_game_has_none() -> None:
     boards = some_boards(7, 2)
     assert evaluate_blueprint(blueprint(), boards, InProcess()).standard_error is None
-    sampled = dataclasses.replace(boards, strata=np.zeros(7, dtype=int))
+    sampled = dataclasses.replace(boards, balanced=np.ones((7, 1)))
     value = evaluate_blueprint(blueprint(), sampled, InProcess())
     assert value.standard_error is not None
     assert 0 < value.standard_error < value.exploitability

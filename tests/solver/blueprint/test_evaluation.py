@@ -218,16 +218,22 @@ def test_with_rake_both_players_together_lose_the_rake() -> None:
 
 def test_the_standard_error_of_a_mean_over_flops_is_the_textbooks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evaluation, "mean_gain", lambda *given: float(given[-1].sum()))
+
+    def error(gains: NDArray, weights: NDArray, balanced: NDArray) -> float:
+        values = (gains * weights).reshape(-1, 1, 1, 1, 1)
+        return gain_error(None, None, values, weights, balanced)  # type: ignore[arg-type]
+
     rng = np.random.default_rng(2)
-    gains, strata = rng.normal(size=9), np.array([0, 1, 0, 1, 1, 0, 0, 2, 3])
-    shape = (9, 1, 1, 1, 1)
+    gains, constant = rng.normal(size=9), np.ones((9, 1))
     alike = np.full(9, 1 / 9)
-    plain = gain_error(None, None, (gains * alike).reshape(shape), alike, np.zeros(9, int))  # type: ignore[arg-type]
-    assert plain == pytest.approx(gains.std(ddof=1) / 3)
-    # Strata of their own weights; the two that have one flop each count as one.
-    weights = np.array([0.4 / 4, 0.3 / 3, 0.3 / 2])[[0, 1, 0, 1, 1, 0, 0, 2, 2]]
-    found = gain_error(None, None, (gains * weights).reshape(shape), weights, strata)  # type: ignore[arg-type]
-    parts = [(0.4, gains[strata == 0]), (0.3, gains[strata == 1]), (0.3, gains[7:])]
-    expected = sum(share**2 * part.var(ddof=1) / len(part) for share, part in parts)
-    assert found == pytest.approx(np.sqrt(expected))
-    assert np.isnan(gain_error(None, None, np.ones((1, 1, 1, 1, 1)), np.ones(1), np.zeros(1, int)))  # type: ignore[arg-type]
+    assert error(gains, alike, constant) == pytest.approx(gains.std(ddof=1) / 3)
+    weights = rng.random(9) + 0.5
+    weights /= weights.sum()
+    off = gains - weights @ gains
+    assert error(gains, weights, constant) == pytest.approx(np.sqrt(9 / 8 * (weights**2 @ off**2)))
+    # What follows from balanced features is no error; what does not is the residual of the regression.
+    features = np.concatenate([constant, rng.normal(size=(9, 2))], axis=1)
+    assert error(features @ [3.0, 1.0, -2.0], weights, features) == pytest.approx(0, abs=1e-9)
+    left = gains - features @ np.linalg.lstsq(features, gains, rcond=None)[0]
+    assert error(gains, alike, features) == pytest.approx(np.sqrt((left**2).sum() / 6 / 9))
+    assert np.isnan(error(gains[:1], np.ones(1), np.ones((1, 1))))
