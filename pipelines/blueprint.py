@@ -42,7 +42,7 @@ from pipelines.run.command import failure_line, run_command
 from pipelines.run.disk import Room, check_store, check_writable, make_store
 from pipelines.run.engine import Planner, Ref, Runner, Stages
 from pipelines.run.errors import UserError
-from pipelines.run.headline import description
+from pipelines.run.headline import description, result_words
 from pipelines.run.progress import Reporter, duration, size
 from pipelines.run.revision import git_revision
 from pipelines.run.tracking import Tracker, exit_status, flatten
@@ -207,6 +207,7 @@ def run_pipeline(config: Config) -> Path | None:
         tracker.finish("FINISHED")
     note_run(store, result.name, RunNote(config.preset or "custom", tracker.run_id))
     path = store.path(result.stage, result.key)
+    reporter.say(result_words(store.open(result.stage, result.key).metrics, config.evaluate.final_tier))
     if runner.computed:
         reporter.say(
             f"computed {', '.join(runner.computed)}; peak memory {size(runner.peak_bytes)}, "

@@ -135,7 +135,7 @@ class Abstraction(_Section):
         return (FLOPS if self.scope == "global" else FLOPS // self.textures) * cards
 
 
-Tier = Literal["small", "full", "huge"]
+Tier = Literal["real", "real_small", "small", "full", "huge", "balanced"]
 
 
 class Evaluate(_Section):

@@ -40,6 +40,8 @@ class SolverConfig:
         Time between checkpoints; longer where saving one takes a large share of it.
     max_core_hours, target_exploitability
         End a phase at a measurement when it has cost so much, or when it is this good (mbb/hand).
+    stop_above_best
+        End a phase when two measurements in a row are above its best one by more than this share of it; None: never.
     """
 
     opponent: Literal["river_best_response", "abstract"]
@@ -52,6 +54,7 @@ class SolverConfig:
     checkpoint_minutes: Annotated[Number, Field(gt=0)]
     max_core_hours: Annotated[Number, Field(gt=0)] | None
     target_exploitability: Annotated[Number, Field(gt=0)] | None
+    stop_above_best: Annotated[Number, Field(gt=0)] | None = None
 
     def __post_init__(self) -> None:
         if self.batch == 0 and self.boards == "members":

@@ -105,6 +105,10 @@ class StageRun:
         """Tell how far a stage is that does not use `map`."""
         self._reporter.advance(done, total, status)
 
+    def say(self, words: str) -> None:
+        """Print one line about this stage."""
+        self._reporter.note(words)
+
     def log(self, figures: Mapping[str, float], *, step: int) -> None:
         """Record figures on the way; they may vary between equal runs and stay out of the bundle."""
         if self._record is not None:

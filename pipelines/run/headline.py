@@ -24,8 +24,10 @@ SERIES = (CURVE, "iterations_per_second", CURVE_COST)
 #: Figures of stages that the pipeline's run shows under the same name, by pattern. The starred ones come with
 #: re-solving and with more than two players.
 _SHOWN = {
+    "dcfr": ("stopped_early",),
     "evaluate": (
         "exploitability_raw",
+        "exploitability_raw_se",
         "exploitability_cleaned",
         "exploitability_resolved_*",
         *(f"loss_{street}" for street in STREETS),
@@ -33,7 +35,7 @@ _SHOWN = {
         "first_in_fold",
         "first_in_call",
         "first_in_raise",
-    )
+    ),
 }
 #: Figures that it shows under another name.
 _RENAMED = {
@@ -62,6 +64,18 @@ def shown_tags(stage: str, metrics: Mapping[str, float]) -> dict[str, str]:
     """Counts of a stage's bundle that are tags of the pipeline's run."""
     tags = _TAGS.get(stage, {})
     return {tags[name]: f"{value:.0f}" for name, value in metrics.items() if name in tags}
+
+
+def result_words(metrics: Mapping[str, float], tier: str) -> str:
+    """How exploitable an exported bundle is, in one line.
+
+    >>> figures = {"exploitability_raw": 904.31, "exploitability_raw_se": 21.66, "exploitability_cleaned": 904.5}
+    >>> result_words(figures, "real")
+    'exploitability: 904.3 ± 21.7 mbb/hand on tier real, cleaned 904.5'
+    """
+    error = metrics.get("exploitability_raw_se")
+    raw = f"{metrics['exploitability_raw']:.1f}" + ("" if error is None else f" ± {error:.1f}")
+    return f"exploitability: {raw} mbb/hand on tier {tier}, cleaned {metrics['exploitability_cleaned']:.1f}"
 
 
 @dataclass(frozen=True)
@@ -145,6 +159,7 @@ def description(game: str, stacks: str, tiers: tuple[str, str]) -> str:
         f"Blueprint of game {game}, stacks {stacks}.\n\n"
         f"- `{CURVE}`: mbb/hand while training, on tier {curve}. Steps are iterations, both phases in one count. "
         f"For core-hours: Model metrics, the gear, X-axis, Metric, `{CURVE_COST}`.\n"
-        f"- `exploitability_raw`, `exploitability_cleaned`: the exported bundle, on tier {result}.\n"
+        f"- `exploitability_raw`, `exploitability_cleaned`: the exported bundle, on tier {result}; "
+        "`exploitability_raw_se` is the standard error over its flops.\n"
         "- Plots: Artifacts, `plots`. Every stage has a run of its own below this one."
     )

@@ -174,10 +174,14 @@ class Reporter:
             self._bar.stop()
             self._bar = self._task = None
 
+    def note(self, words: str) -> None:
+        """One line about the stage that is being computed."""
+        self.say(f"{self._stage}: {words}")
+
     def finish(self, words: str) -> None:
         """The stage ended well."""
         self.stop()
-        self.say(f"{self._stage}: {words}")
+        self.note(words)
 
 
 def solve_status(iteration: int, seconds: float, percent: float) -> str:

@@ -39,7 +39,7 @@ _OLD_NAMES = {
 
 @dataclass(frozen=True)
 class RunRow:
-    """One pipeline run as recorded. Exploitability in mbb/hand; None where nothing was measured.
+    """One pipeline run as recorded. Exploitability in mbb/hand, `_se` its standard error; None where not measured.
 
     `bundle` is the folder name of the exported bundle, empty where the run did not get there; `stacks` in chips.
     """
@@ -59,6 +59,7 @@ class RunRow:
     settings: dict[str, str]
     bundle: str = ""
     stacks: tuple[int, ...] = ()
+    exploitability_raw_se: float | None = None
 
 
 def recorded_runs(tracking: Tracking) -> list[RunRow]:
@@ -103,6 +104,7 @@ def _row(run: Any) -> RunRow:
         game=tags.get("game.id", ""),
         tier=tags.get("tier", ""),
         exploitability_raw=_figure(metrics, "exploitability_raw"),
+        exploitability_raw_se=metrics.get("exploitability_raw_se"),
         exploitability_cleaned=_figure(metrics, "exploitability_cleaned"),
         core_hours=_figure(metrics, "total_core_hours"),
         peak_memory_bytes=_figure(metrics, "peak_memory_bytes"),
@@ -154,7 +156,7 @@ def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -
                 row.started,
                 row.status.lower(),
                 row.bundle[:13] or "-",
-                _number(row.exploitability_raw),
+                _with_error(row.exploitability_raw, row.exploitability_raw_se),
                 _number(row.exploitability_cleaned),
                 _number(row.core_hours, 4),
                 "-" if row.peak_memory_bytes is None else size(row.peak_memory_bytes),
@@ -186,6 +188,15 @@ def _number(value: float | None, digits: int = 2) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
+def _with_error(value: float | None, error: float | None) -> str:
+    """A figure with its standard error, where it has one.
+
+    >>> _with_error(904.31, 21.7), _with_error(904.31, None)
+    ('904.31 ± 21.70', '904.31')
+    """
+    return _number(value) + ("" if value is None or error is None else f" ± {_number(error)}")
+
+
 def plot(groups: dict[tuple[str, str], list[RunRow]], path: Path) -> bool:
     """Exploitability against core-hours, one panel per game and tier; False when there is nothing to draw."""
     from matplotlib.figure import Figure
@@ -201,7 +212,7 @@ def plot(groups: dict[tuple[str, str], list[RunRow]], path: Path) -> bool:
     for position, ((game, tier), points) in enumerate(measured.items()):
         axes = figure.add_subplot(len(measured), 1, position + 1)
         for hours, exploitability, row in points:
-            axes.scatter(hours, exploitability)
+            axes.errorbar(hours, exploitability, yerr=row.exploitability_raw_se or 0.0, fmt="o", capsize=2)
             axes.annotate(f"{row.preset} {row.run_id[:6]}", (hours, exploitability), fontsize=8)
         axes.set(xscale="log", yscale="log", xlabel="core-hours", ylabel="exploitability (mbb/hand)")
         axes.set_title(_title(game, tier, [row for _, _, row in points]), fontsize=10)

@@ -16,7 +16,7 @@ from pipelines.config.training import PhaseConfig
 from pipelines.run.engine import Inputs, Output, StageRun
 from pipelines.training.phase import Trained, train_phase
 from pipelines.training.setup import Setup, TrainingConfig
-from pipelines.training.trace import trace_metrics, trace_table
+from pipelines.training.trace import trace_table
 from solver.blueprint.rows import named_rows
 from solver.blueprint.trainer import BlueprintTrainer
 
@@ -53,7 +53,7 @@ def compute(config: DcfrConfig, inputs: Inputs, run: StageRun) -> Output:
 
     def finish(trained: Trained) -> Output:
         trainer = trained.trainer
-        metrics = trace_metrics(trained.trace)
+        metrics = trained.metrics()
         if config.phase.iterations > 0:
             metrics["exploitability_current"] = trainer.exploitability(setup.flops, "regret")
             trained.go_to_best()

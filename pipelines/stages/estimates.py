@@ -16,7 +16,7 @@ from abstractions.features.rivers import LIVE_HANDS
 from pipelines.config.schema import Config
 from pipelines.config.training import PhaseConfig
 from pipelines.run.progress import StageDisk
-from pipelines.training.evaluation_boards import TIERS
+from pipelines.training.evaluation_boards import TIERS, swept_boards
 from solver.betting.game import GameConfig
 from solver.betting.lines import FLOP, PREFLOP, STREETS
 from solver.betting.public_tree import NodeKind
@@ -29,8 +29,11 @@ _START = 6.0
 _SWEEP, _SWEEP_NODE = 0.012, 1.3e-6
 #: Hosts that own whole flop lines wait for the longest.
 _WAITING_FOR_LINES = 1.4
-#: Of one board in an evaluation, and of each node after the flop on it.
-_RESPONSE, _RESPONSE_NODE = 0.007, 2.9e-6
+#: Of one board in an evaluation, and of each node after the flop on it; and of one turn.
+_RESPONSE, _RESPONSE_NODE = 0.001, 0.8e-6
+_TURN, _TURN_NODE = 0.004, 1.5e-6
+#: An evaluation of best responses alone costs so much of one that also plays the strategy.
+_BEST_ALONE = 0.85
 #: Of one board of the EVs before the flop, and of each node after the flop on it.
 _VALUE, _VALUE_NODE = 0.003, 1.3e-6
 #: Standard deviation by board of the worst EV first in, in big blinds, of 1 big blind, and how it grows with stacks.
@@ -89,7 +92,7 @@ def _training(config: Config, phase: PhaseConfig) -> float:
     owners = config.abstraction.textures if by_texture else 1
     # Regrets and averages, 4 bytes each; nearly all of them belong to the river.
     tables = 8 * nodes * owners * config.abstraction.buckets.river / _GIGABYTE
-    measurement = _evaluation(config, config.evaluate.checkpoint_tier) + _SAVING * tables
+    measurement = _BEST_ALONE * _evaluation(config, config.evaluate.checkpoint_tier) + _SAVING * tables
     cost = (
         _START + phase.iterations * boards * sweep + min(phase.measurements, phase.iterations) * measurement
     )
@@ -98,12 +101,13 @@ def _training(config: Config, phase: PhaseConfig) -> float:
 
 
 def _evaluate(config: Config) -> float:
-    """The final tier raw and cleaned, the split by street at twice the price, and the medoid game."""
+    """The final tier raw and cleaned, the split by street where it needs another tier, and the medoid game."""
     final, street = (
         _evaluation(config, tier) for tier in (config.evaluate.final_tier, config.evaluate.street_tier)
     )
+    other = config.evaluate.street_tier != config.evaluate.final_tier
     exact = config.evaluate.medoids and config.abstraction.boards != "medoids"
-    return _START + 1.7 * final + 2 * street + exact * _evaluation(config, "medoids")
+    return _START + (1 + _BEST_ALONE) * final + other * street + exact * _evaluation(config, "medoids")
 
 
 def _preflop_ev(config: Config) -> float:
@@ -120,8 +124,13 @@ def _preflop_ev(config: Config) -> float:
 
 def _evaluation(config: Config, tier: str) -> float:
     small_game = tier == "medoids" or config.abstraction.boards == "medoids"
-    boards = _medoids(config) if small_game else TIERS[tier].boards
-    return boards * (_RESPONSE + _RESPONSE_NODE * _nodes(config))
+    if small_game:
+        boards, rivers = _medoids(config), _transitions(config)[1]
+    else:
+        boards, rivers = swept_boards(TIERS[tier]), TIERS[tier].rivers
+    turns = boards / rivers
+    nodes = _nodes(config)
+    return boards * (_RESPONSE + _RESPONSE_NODE * nodes) + turns * (_TURN + _TURN_NODE * nodes)
 
 
 def _export(config: Config) -> float:

@@ -46,7 +46,7 @@ class EvaluateConfig:
     tier
         For the headline figures.
     street_tier
-        For the split of the loss by street, which costs twice as much per board.
+        For the split of the loss by street; where it is the same tier, both come from one evaluation.
     medoids
         Whether to evaluate the exact small game of typical boards too.
     reach_rule
@@ -70,20 +70,32 @@ def compute(config: EvaluateConfig, inputs: Inputs, run: StageRun) -> Output:
     covered = buckets.config["boards"]
     over = partial(evaluation_boards, textures=textures, source=buckets, covered=covered)
     boards = over(config.tier)
-    value = evaluate_blueprint(raw, boards, run.cluster, progress=_progress(run, f"{config.tier} tier"))
+    value = evaluate_blueprint(
+        raw,
+        boards,
+        run.cluster,
+        by_street=config.street_tier == config.tier,
+        progress=_progress(run, f"{config.tier} tier"),
+    )
     metrics = {
         "exploitability_raw": value.exploitability,
-        "exploitability_cleaned": exploitability(cleaned, boards, run.cluster),
+        "exploitability_cleaned": exploitability(
+            cleaned, boards, run.cluster, progress=_progress(run, f"{config.tier} tier, cleaned")
+        ),
         "boards": float(boards.num_boards),
         **_value_metrics(value),
     }
-    by_street = evaluate_blueprint(
-        raw,
-        over(config.street_tier),
-        run.cluster,
-        by_street=True,
-        progress=_progress(run, "by street"),
-    ).by_street
+    if value.standard_error is not None:
+        metrics["exploitability_raw_se"] = value.standard_error
+    by_street = value.by_street
+    if config.street_tier != config.tier:
+        by_street = evaluate_blueprint(
+            raw,
+            over(config.street_tier),
+            run.cluster,
+            by_street=True,
+            progress=_progress(run, "by street"),
+        ).by_street
     metrics |= {f"loss_{street}": by_street[street] for street in STREETS}
     metrics |= {f"loss_line_{line}": loss for line, loss in value.by_line.items()}
     if config.medoids and covered != "medoids":

@@ -22,7 +22,7 @@ from solver.betting.lines import FLOP, STREETS
 from solver.preflop.solver import PreflopStrategy
 
 #: Figures of stage `evaluate` that travel with the blueprint.
-EVALUATED = ("exploitability_raw", "exploitability_cleaned", "boards")
+EVALUATED = ("exploitability_raw", "exploitability_raw_se", "exploitability_cleaned", "boards")
 #: Tables that are taken over as they are, by the stage that made them.
 COPIED = {
     "dcfr": ("trace",),
@@ -59,7 +59,8 @@ def compute(config: ExportConfig, inputs: Inputs, run: StageRun) -> Output:
         for name in names:
             if name in inputs[stage]:
                 tables[name] = inputs[stage][name].columns()
-    metrics = {name: inputs["evaluate"].metrics[name] for name in EVALUATED}
+    measured = inputs["evaluate"].metrics
+    metrics = {name: measured[name] for name in EVALUATED if name in measured}
     metrics |= inputs["preflop_ev"].metrics
     metrics |= cleaned_metrics(tables["preflop"]) | frequency_metrics(play)
     metrics["lines"] = float(len(tables["lines"]["line"]))

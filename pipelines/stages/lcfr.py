@@ -9,7 +9,7 @@ from pipelines.config.training import PhaseConfig
 from pipelines.run.engine import Inputs, Output, StageRun
 from pipelines.training.phase import Trained, train_phase
 from pipelines.training.setup import Setup, TrainingConfig
-from pipelines.training.trace import trace_metrics, trace_table
+from pipelines.training.trace import trace_table
 from solver.blueprint.trainer import BlueprintTrainer
 
 
@@ -36,6 +36,6 @@ def compute(config: LcfrConfig, inputs: Inputs, run: StageRun) -> Output:
     def finish(trained: Trained) -> Output:
         tables = pack_arrays("state", trained.trainer.state())
         tables["trace"] = trace_table("lcfr", trained.trace)
-        return Output(tables=tables, metrics=trace_metrics(trained.trace))
+        return Output(tables=tables, metrics=trained.metrics())
 
     return train_phase(setup, config.phase, start_phases, run, finish)

@@ -129,7 +129,7 @@ class ShardHost:
     ) -> NDArray[np.float64]:
         """See `Shard.flop_values`; `buckets` are the `street_buckets` of the boards of all flops."""
         # What Ray delivers is read-only, for which the kernels would be compiled once more.
-        here = [FlopBoards(flop.boards.copy(), flop.weights.copy(), flop.texture) for flop in flops]
+        here = [flop.copy() for flop in flops]
         boards = np.concatenate([flop.boards for flop in here])
         textures = np.repeat([flop.texture for flop in here], [len(flop.boards) for flop in here])
         self._bucketing.load(boards, textures, buckets)

@@ -1,8 +1,9 @@
 """A phase of training: iterations, measurements and checkpoints, and what happens when something dies.
 
-The loop is deterministic: boards come from seeds, measurements from a fixed tier at fixed iterations. Wall
-time only decides when a checkpoint is saved, which changes nothing, and when the budget is spent, which
-ends the phase at the next measurement. After a crash of the driver the same command continues from the last
+The loop is deterministic: boards come from seeds, measurements from a fixed tier at fixed iterations. A phase that
+makes the strategy worse ends at the measurement that shows it (`has_risen`). Wall time only decides when a checkpoint
+is saved, which changes nothing, and when the budget is spent, which ends the phase at the next measurement. After a
+crash of the driver the same command continues from the last
 checkpoint; after the loss of a host all hosts start again from it and replay the same iterations.
 """
 
@@ -19,7 +20,7 @@ from pipelines.training.checkpoints import Checkpoint, Checkpoints
 from pipelines.training.fleet import HostFleet
 from pipelines.training.hosts import Arrays, ShardsLostError
 from pipelines.training.setup import Setup, TrainingConfig
-from pipelines.training.trace import Measurement, best_of
+from pipelines.training.trace import Measurement, best_of, has_risen, trace_metrics
 from solver.blueprint.trainer import BlueprintTrainer
 
 Result = TypeVar("Result")
@@ -31,11 +32,19 @@ SAVING_SHARE = 1 / 20
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A phase that has ended, and its trainer at the last iteration."""
+    """A phase that has ended, and its trainer at the last iteration.
+
+    `stopped` says in words why it ended before its last iteration; empty where it did not.
+    """
 
     trainer: BlueprintTrainer
     trace: tuple[Measurement, ...]
     checkpoints: Checkpoints
+    stopped: str = ""
+
+    def metrics(self) -> dict[str, float]:
+        """`trace_metrics`, and whether the phase was stopped early."""
+        return trace_metrics(self.trace) | {"stopped_early": float(bool(self.stopped))}
 
     def go_to_best(self) -> int:
         """Bring the trainer to the measurement with the lowest exploitability and return its iteration."""
@@ -115,10 +124,14 @@ def _train(
     first_iteration = trainer.iteration
     run.begin(first_iteration)
     marks = set(phase.marks())
+    stopped = ""
     while trainer.iteration < phase.iterations:
         just_measured = bool(trace) and trace[-1].iteration == trainer.iteration
         seconds = seconds_before + time.monotonic() - loop_started
-        if just_measured and _ended(config, trace[-1], seconds * run.cluster.num_cpus):
+        if just_measured:
+            stopped = _reason_to_stop(config, trace, seconds * run.cluster.num_cpus)
+        if stopped:
+            run.say(f"stopped after {trainer.iteration:,} of {phase.iterations:,} iterations: {stopped}")
             break
         trainer.run(1)
         time_between_saves = max(60 * config.checkpoint_minutes, save_seconds / SAVING_SHARE)
@@ -137,15 +150,24 @@ def _train(
             last_save = time.monotonic()
             save_seconds = last_save - save_started
         run.progress(trainer.iteration, phase.iterations, _status(trace))
-    return Trained(trainer, trace, checkpoints)
+    return Trained(trainer, trace, checkpoints, stopped)
 
 
-def _ended(config: TrainingConfig, last: Measurement, core_seconds: float) -> bool:
-    """Whether the phase is good enough or has cost enough."""
-    target, budget = config.target_exploitability, config.max_core_hours
-    reached_target = target is not None and last.exploitability <= target
-    over_budget = budget is not None and core_seconds >= 3600 * budget
-    return reached_target or over_budget
+def _reason_to_stop(config: TrainingConfig, trace: tuple[Measurement, ...], core_seconds: float) -> str:
+    """Why the phase ends here, in words: it is good enough, has cost enough or gets worse; empty if it goes on."""
+    target, budget, rise = config.target_exploitability, config.max_core_hours, config.stop_above_best
+    last, best = trace[-1].exploitability, min(m.exploitability for m in trace)
+    if target is not None and last <= target:
+        return f"exploitability {last:.1f} mbb/hand reaches solver.target_exploitability, {target:g}"
+    if budget is not None and core_seconds >= 3600 * budget:
+        return f"it has cost solver.max_core_hours, {budget:g}"
+    if rise is not None and has_risen(trace, rise):
+        best_iteration = best_of(trace)[0]
+        return (
+            f"exploitability has risen from {best:.1f} mbb/hand after {best_iteration:,} iterations to {last:.1f} "
+            f"(solver.stop_above_best, {rise:g})"
+        )
+    return ""
 
 
 def _status(trace: tuple[Measurement, ...]) -> str:

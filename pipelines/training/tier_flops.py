@@ -1,8 +1,11 @@
 """The flops on which blueprints are evaluated, the same whatever a run's textures are.
 
-A systematic sample of all flops by weight (how often each is dealt), once for each tier, in the order of the
-200 textures of preset `standard`: each texture has its share up to rounding. Written down so that runs with
-other textures are measured on the same boards and can be compared.
+Written down so that runs with other textures are measured on the same boards and can be compared.
+
+The flops of `real`, its subset `real_small` and `balanced` are weighted, so that suits, pairs and high cards have the
+shares with which they are dealt (`pipelines.training.flop_draw`). Those of `small`, `full` and `huge` count alike: a
+systematic sample of all flops by weight (how often each is dealt), once for each tier, in the order of the 200
+textures of preset `standard`.
 """
 
 from __future__ import annotations
@@ -36,9 +39,43 @@ _HUGE = """
     2hQsAs TsAhAs 4s9sAs ThJhAs 9sJsAs
 """
 
-#: By tier: its flops, the turn cards of each flop, the river cards of each turn.
-TIER_FLOPS = {
-    "small": (_SMALL.split(), 5, 5),
-    "full": (_FULL.split(), 8, 8),
-    "huge": (_HUGE.split(), 14, 14),
+#: Flop and weight in parts of 100,000.
+_REAL = """
+    2d7h7s:3538 3d4h8s:6224 3h5h8s:6341 2h6s9s:6341 3d6hTs:3869 3s4sTs:2054 7s8hTs:3941 7d7hJs:1825 7d8hJs:3210
+    4sJhJs:4093 3h6sJs:3270 5d9hQs:5011 2s5hQs:5105 9hJsQs:5105 7d8hKs:5880 JdKhKs:3343 4sQhKs:5990 2sJsKs:3122
+    4h5hAs:3498 2d6hAs:3433 4dQhAs:3433 4s5hAs:3498 2hQsAs:3498 KsAhAs:4378
+"""
+
+_REAL_SMALL = """
+    2d7h7s:8706 3h5h8s:23294 9hJsQs:23294 2sJsKs:5176 2d6hAs:31059 KsAhAs:8471
+"""
+
+_BALANCED = """
+    2h2s5s:2251 3d4h6s:2138 3h5s6s:2304 4d5h8s:2138 5d5h8s:2310 5h6h8s:2304 4h5h9s:2304 5d6h9s:2138 3s9h9s:2251
+    2h6s9s:2304 3d6hTs:2062 7d9hTs:2062 4h9hTs:2223 2s4sTs:1293 3h7sTs:2223 3d3hJs:2104 4d8hJs:1947 2h9hJs:2099
+    4h5sJs:2099 8h8sJs:2051 5hTsJs:2099 2d3hQs:2219 6d8hQs:2219 4dJhQs:2219 2hJhQs:2392 5s7hQs:2392 5s6sQs:1391
+    2hTsQs:2392 4d4hKs:1967 4d7hKs:1820 4h9hKs:1962 5dThKs:1820 7dQhKs:1820 2sQhKs:1962 2h7sKs:1962 8sKhKs:1917
+    9sTsKs:1142 3hJsKs:1962 6d7hAs:2153 3h9hAs:2321 8dThAs:2153 TdQhAs:2153 9hKhAs:2321 TdAhAs:2326 5s7hAs:2321
+    3h9sAs:2321 JhQsAs:2321 9sQsAs:1350
+"""
+
+
+def _flops(text: str) -> list[str]:
+    return [part.partition(":")[0] for part in text.split()]
+
+
+def _weights(text: str) -> list[int]:
+    return [int(part.partition(":")[2]) for part in text.split()]
+
+
+#: Every turn and every river.
+ALL_RUN_OUTS = (49, 48)
+#: By tier: its flops, the turn cards of each flop, the river cards of each turn, and the weights of the flops.
+TIER_FLOPS: dict[str, tuple[list[str], int, int, list[int] | None]] = {
+    "real": (_flops(_REAL), *ALL_RUN_OUTS, _weights(_REAL)),
+    "real_small": (_flops(_REAL_SMALL), *ALL_RUN_OUTS, _weights(_REAL_SMALL)),
+    "small": (_SMALL.split(), 5, 5, None),
+    "full": (_FULL.split(), 8, 8, None),
+    "huge": (_HUGE.split(), 14, 14, None),
+    "balanced": (_flops(_BALANCED), 8, 8, _weights(_BALANCED)),
 }

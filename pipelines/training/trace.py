@@ -23,6 +23,20 @@ def best_of(trace: tuple[Measurement, ...]) -> list[int]:
     return [min(trace, key=lambda m: m.exploitability).iteration] if trace else []
 
 
+def has_risen(trace: tuple[Measurement, ...], share: float) -> bool:
+    """Whether the last two measurements are both above the best one by more than a share of it.
+
+    One measurement above may be a wobble; after two the phase gets worse.
+
+    >>> has_risen(tuple(Measurement(k, value) for k, value in enumerate([900.0, 925.0, 922.0])), 0.02)
+    True
+    """
+    if len(trace) < 3:
+        return False
+    limit = (1 + share) * min(m.exploitability for m in trace)
+    return all(m.exploitability > limit for m in trace[-2:])
+
+
 def trace_table(
     phase: str, trace: tuple[Measurement, ...], before: ArrowFile | None = None
 ) -> dict[str, Column]:

@@ -38,6 +38,8 @@ class BlueprintValue:
     preflop_values
         Counterfactual value of the blueprint against itself, ``[seat, preflop node, class]``, in chips times
         deals.
+    standard_error
+        Of the exploitability, where the flops are a sample (`gain_error`).
     """
 
     exploitability: float
@@ -47,6 +49,7 @@ class BlueprintValue:
     by_street: dict[str, float]
     by_line: dict[str, float]
     preflop_values: Floats = field(compare=False, repr=False)
+    standard_error: float | None = field(default=None, compare=False)
 
 
 class Evaluation:
@@ -141,3 +144,43 @@ def mean_gain(game: TrunkGame, preflop: Floats, flop_values: Floats) -> float:
         if len(values) > 1:
             won -= float(game.values(preflop, seat, values[0])[0].sum())
     return won / 2 * 1000 / game.preflop.config.big_blind / NUM_DEALS
+
+
+def gain_error(
+    game: TrunkGame, preflop: Floats, flop_values: Floats, weights: Floats, balanced: Floats
+) -> float:
+    """Standard error of `mean_gain` over a sample of flops, linearised by the jackknife.
+
+    The responder chooses before the flop on the sum over all flops, so the gain is no mean over flops. Each flop is
+    left out in turn and the whole gain computed again; the difference says what the flop contributes. Features of flops
+    that the weights balance cannot be off by chance, so only what a regression on them leaves unexplained counts:
+    with w the weights, r the residuals of n flops and k features, the variance is n / (n - k) sum of w^2 r^2. With a
+    constant as the only feature and equal weights this is the textbook's error of a mean.
+
+    Parameters
+    ----------
+    flop_values
+        As in `mean_gain` but of each flop, times its weight: ``[flop, seat, response, line, class]``.
+    weights
+        Of the flops, with sum 1.
+    balanced
+        Features whose weighted means are those of all flops, the constant among their combinations:
+        ``[flop, feature]``.
+
+    Returns
+    -------
+    mbb/hand; nan where there are no more flops than features.
+    """
+    count, features = len(weights), int(np.linalg.matrix_rank(balanced))
+    if count <= features:
+        return float("nan")
+    total = flop_values.sum(axis=0)
+    gain = mean_gain(game, preflop, total)
+    contributions = np.empty(count)
+    for flop, weight in enumerate(weights.tolist()):
+        without = mean_gain(game, preflop, (total - flop_values[flop]) / (1 - weight))
+        contributions[flop] = gain + (gain - without) * (1 - weight) / weight
+    root = np.sqrt(weights)
+    slopes = np.linalg.lstsq(balanced * root[:, None], contributions * root, rcond=None)[0]
+    unexplained = contributions - balanced @ slopes
+    return float(np.sqrt(count / (count - features) * (weights**2 * unexplained**2).sum()))

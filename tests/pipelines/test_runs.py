@@ -43,6 +43,7 @@ SHOWN = [
     "spread_flop",
     "spread_river",
     "spread_turn",
+    "stopped_early",
     "total_core_hours",
     "training_core_hours",
 ]

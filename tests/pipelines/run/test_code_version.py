@@ -253,6 +253,10 @@ MEASURING = {"evaluate", "preflop_ev"}
         ("pipelines/stages/export_tables.py", "lines_table", {"export"}, {"export"}),
         ("pipelines/stages/preflop_spots.py", "spot_line", {"export"}, {"export"}),
         ("pipelines/training/trace.py", "best_of", {"lcfr", "dcfr"}, TRAINED),
+        ("pipelines/training/trace.py", "has_risen", {"lcfr", "dcfr"}, TRAINED),
+        ("pipelines/training/flop_draw.py", "balanced_features", {"evaluate"}, {"evaluate", "export"}),
+        ("solver/blueprint/river_values.py", "_settle_tile", TRAINED, TRAINED),
+        ("solver/blueprint/run_outs.py", "all_run_outs", {"lcfr", "dcfr", "evaluate"}, TRAINED),
         ("pipelines/config/training.py", "rule", {"lcfr", "dcfr"}, TRAINED),
     ],
 )
@@ -292,6 +296,17 @@ def test_a_key_has_the_boards_of_the_tiers_that_its_stage_uses(
     parts[part] = [*old.flops[:-1], "2d5h7s"] if part == "flops" else parts[part] + 1  # type: ignore[operator]
     monkeypatch.setitem(TIERS, tier, Tier(**parts))  # type: ignore[arg-type]
     after = keys("evaluate=small_full")
+    assert {stage for stage in STAGES if after[stage] != before[stage]} == changed
+
+
+@pytest.mark.parametrize(("tier", "changed"), [("real", {"evaluate", "export"}), ("real_small", TRAINED)])
+def test_a_key_has_the_weights_of_the_flops_too(
+    keys: Callable[..., dict[str, str]], monkeypatch: pytest.MonkeyPatch, tier: str, changed: set[str]
+) -> None:
+    before, old = keys("evaluate=real"), TIERS[tier]
+    weights = [*old.flop_weights[:-1].tolist(), 1.0]
+    monkeypatch.setitem(TIERS, tier, Tier(old.flops, old.turns, old.rivers, weights))
+    after = keys("evaluate=real")
     assert {stage for stage in STAGES if after[stage] != before[stage]} == changed
 
 

@@ -502,6 +502,14 @@ def test_runs_of_a_group_show_the_settings_in_which_they_differ() -> None:
     assert "with" not in alike.getvalue()
 
 
+def test_a_figure_is_shown_with_its_standard_error() -> None:
+    rows = [replace(row("a", "g", "real", 904.31), exploitability_raw_se=21.7), row("b", "g", "real", 910.0)]
+    written = io.StringIO()
+    print_table(ranked(rows), Console(file=written, width=200))
+    assert "904.31 ± 21.70" in written.getvalue()
+    assert " 910.00 │" in written.getvalue()
+
+
 def test_runs_of_different_games_or_tiers_are_never_ranked_together(tmp_path: Path) -> None:
     rows = [row("a", "hu100", "full", 9.0), row("b", "hu25", "full", 1.0), row("c", "hu100", "small", 2.0)]
     rows += [row("d", "hu100", "full", None), row("e", "hu100", "full", 3.0)]

@@ -12,7 +12,7 @@ from pipelines.blueprint import pipeline
 from pipelines.config.composition import compose_config
 from pipelines.run.engine import Planner
 from pipelines.run.progress import StageDisk
-from pipelines.stages.estimates import core_seconds, disk_bytes
+from pipelines.stages.estimates import _evaluation, core_seconds, disk_bytes
 
 
 def planned(tmp_path: Path, *overrides: str) -> dict[str, float | None]:
@@ -27,13 +27,13 @@ def planned(tmp_path: Path, *overrides: str) -> dict[str, float | None]:
     ("overrides", "seconds"),
     [
         (
-            ["+preset=fast"],
-            {"buckets": 82, "bucket_equity": 32, "lcfr": 34, "dcfr": 123, "evaluate": 111},
+            ["+preset=fast", "evaluate=small_full", "evaluate.medoids=false"],
+            {"buckets": 82, "bucket_equity": 32, "lcfr": 34, "dcfr": 123},
         ),
-        (["+preset=fast", "game=hu25"], {"lcfr": 19, "dcfr": 81, "evaluate": 51}),
+        (["+preset=fast", "game=hu25", "evaluate=small_full"], {"lcfr": 19, "dcfr": 81}),
         (
-            ["+preset=standard"],
-            {"buckets": 204, "bucket_equity": 86, "lcfr": 351, "dcfr": 2451, "evaluate": 375, "export": 40},
+            ["+preset=standard", "evaluate=small_full"],
+            {"buckets": 204, "bucket_equity": 86, "lcfr": 351, "dcfr": 2451, "export": 40},
         ),
     ],
 )
@@ -43,6 +43,14 @@ def test_estimates_are_near_what_was_measured(
     found = planned(tmp_path, *overrides)
     assert {stage: found[stage] for stage in seconds} == pytest.approx(seconds, rel=0.4)
     assert sum(found[stage] or 0 for stage in seconds) == pytest.approx(sum(seconds.values()), rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("tier", "seconds"), [("real", 318), ("real_small", 64), ("full", 29), ("small", 6.6)]
+)
+def test_an_evaluation_costs_about_what_was_measured(tier: str, seconds: float) -> None:
+    """Core-seconds of both seats and all responses, with the blueprint of preset `fast`."""
+    assert _evaluation(compose_config(["+preset=fast"]), tier) == pytest.approx(seconds, rel=0.4)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abstractions.buckets import BucketTables, board_buckets
-from abstractions.cards import CLASS_COMBOS, CLASS_NAMES, NUM_CLASSES, format_cards, parse_board
+from abstractions.cards import CLASS_COMBOS, CLASS_NAMES, NUM_CLASSES, format_cards
 from abstractions.equity import class_pairs
 from abstractions.isomorphism import board_index, canonical_boards
 from abstractions.textures import Textures, build_textures, medoid_boards
@@ -27,8 +27,11 @@ from pipelines.training.evaluation_boards import (
     evaluate_blueprint,
     evaluation_boards,
     exploitability,
+    swept_boards,
     tier_boards,
+    tier_flops,
 )
+from pipelines.training.flop_draw import HIGH_GROUPS, STRATA, drawn_tiers, flop_features, shares
 from solver.betting.game import GameConfig, StreetSizes
 from solver.blueprint.evaluation import Evaluation
 from solver.blueprint.flop_values import group_boards
@@ -132,22 +135,34 @@ def test_a_tier_deals_real_boards_of_its_flops(flops: list[int], turns: int, riv
 
 def test_tiers_are_the_same_every_time_and_grow() -> None:
     for name, tier in TIERS.items():
-        first, second = (tier_boards(textures(), tier) for _ in range(2))
-        for one, other in zip(first, second):
-            np.testing.assert_array_equal(one, other)
-        assert len(first[0]) <= tier.boards, name
-    sizes = [TIERS[name].boards for name in ("small", "full", "huge")]
+        first, second = (tier_flops(textures(), tier) for _ in range(2))
+        for one, other in zip(first, second, strict=True):
+            np.testing.assert_array_equal(one.boards, other.boards)
+            np.testing.assert_array_equal(one.weights, other.weights)
+        assert sum(len(flop.boards) for flop in first) <= swept_boards(tier) <= tier.boards, name
+        assert sum(flop.weights.sum() for flop in first) == pytest.approx(1)
+    sizes = [TIERS[name].boards for name in ("small", "full", "real_small", "huge", "real")]
     assert sizes == sorted(set(sizes))
 
 
 @pytest.mark.parametrize("name", TIERS)
 def test_all_abstractions_are_measured_on_the_same_boards(name: str) -> None:
     others = dataclasses.replace(textures(), texture_of_flop=np.arange(1755) % 7)
-    boards, weights, _ = tier_boards(textures(), TIERS[name])
-    again, same, owners = tier_boards(others, TIERS[name])
-    np.testing.assert_array_equal(boards, again)
-    np.testing.assert_array_equal(weights, same)
-    np.testing.assert_array_equal(owners, board_index(again[:, :3])[0] % 7)
+    before, after = (tier_flops(given, TIERS[name]) for given in (textures(), others))
+    for one, other in zip(before, after, strict=True):
+        np.testing.assert_array_equal(one.boards, other.boards)
+        np.testing.assert_array_equal(one.weights, other.weights)
+        assert other.texture == board_index(other.boards[:1, :3])[0][0] % 7
+
+
+def test_the_responder_of_a_real_tier_foresees_no_turn_and_no_river() -> None:
+    for name in ("real", "real_small"):
+        for flop in tier_flops(textures(), TIERS[name]):
+            turns = np.zeros(52)
+            np.add.at(turns, flop.boards[:, 3], flop.weights / flop.weights.sum())
+            # Each rank comes as often as it is left in the deck.
+            left = 4 - np.bincount(flop.boards[0, :3] // 4, minlength=13)
+            np.testing.assert_allclose(turns.reshape(13, 4).sum(axis=1), left / 49)
 
 
 def flop_kinds(flops: np.ndarray) -> np.ndarray:
@@ -161,7 +176,7 @@ def flop_kinds(flops: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("name", TIERS)
 def test_the_flops_of_a_tier_are_a_fair_sample(name: str) -> None:
     flops = canonical_boards(3)
-    sample = np.stack([parse_board(flop) for flop in TIERS[name].flops])
+    sample = TIERS[name].cards
     ids, _ = board_index(sample)
     np.testing.assert_array_equal(flops.boards[ids], sample)
     kinds = flop_kinds(flops.boards)
@@ -170,7 +185,34 @@ def test_the_flops_of_a_tier_are_a_fair_sample(name: str) -> None:
     error = spread / np.sqrt(
         len(sample)
     )  # of a plain random sample; the worst here is 2.3, monotone flops of `full`
-    assert (np.abs(flop_kinds(sample).mean(axis=0) - expected) < 2.5 * error).all()
+    found = np.average(flop_kinds(sample), axis=0, weights=TIERS[name].flop_weights)
+    assert (np.abs(found - expected) < 2.5 * error).all()
+
+
+@pytest.mark.parametrize("name", ["real", "real_small", "balanced"])
+def test_weighted_tiers_have_suits_pairs_and_high_cards_as_they_are_dealt(name: str) -> None:
+    flops, tier = canonical_boards(3), TIERS[name]
+    dealt, drawn = (flop_features(cards, np.ones(len(cards))) for cards in (flops.boards, tier.cards))
+    strata = shares(dealt.stratum, flops.weights, len(STRATA))
+    np.testing.assert_allclose(shares(drawn.stratum, tier.flop_weights, len(STRATA)), strata, atol=1e-4)
+    assert strata[2] == pytest.approx(286 * 4 / 22_100)  # monotone
+    assert strata[3] + strata[4] == pytest.approx((13 * 12 * 24 + 52) / 22_100)  # paired, and trips
+    others = flop_features(flops.boards, flops.weights).others[board_index(tier.cards)[0]]
+    off = np.average(others, axis=0, weights=tier.flop_weights)  # in standard deviations
+    assert (np.abs(off) < (0.25 if name == "real_small" else 0.06)).all()
+    high = shares(dealt.high, flops.weights, HIGH_GROUPS)
+    # Six flops have one of nearly every high card, each with the weight of its stratum.
+    tolerance = 0.2 if name == "real_small" else 1e-4
+    np.testing.assert_allclose(shares(drawn.high, tier.flop_weights, HIGH_GROUPS), high, atol=tolerance)
+
+
+def test_the_weighted_tiers_can_be_drawn_again() -> None:
+    boards = canonical_boards(3).boards
+    for name, (rows, weights) in drawn_tiers().items():
+        tier = TIERS[name]
+        assert [format_cards(flop) for flop in boards[rows]] == list(tier.flops)
+        np.testing.assert_allclose(weights, tier.flop_weights / 1e5, atol=6e-6)
+    assert set(TIERS["real_small"].flops) < set(TIERS["real"].flops)
 
 
 def test_where_only_typical_boards_have_buckets_every_tier_is_the_medoid_game() -> None:
@@ -180,7 +222,10 @@ def test_where_only_typical_boards_have_buckets_every_tier_is_the_medoid_game() 
     mass = np.concatenate([flop.weights for flop in found.flops])
     assert mass.sum() == pytest.approx(1)
     np.testing.assert_allclose(np.sort(mass), np.sort(weights / weights.sum()))
-    with pytest.raises(ValueError, match="tier 'tiny' is unknown; accepted: small, full, huge, medoids"):
+    with pytest.raises(
+        ValueError,
+        match="tier 'tiny' is unknown; accepted: real, real_small, small, full, huge, balanced, medoids",
+    ):
         evaluation_boards("tiny", textures(), source(), "all")
 
 
@@ -193,6 +238,15 @@ def test_evaluation_over_a_cluster_is_the_solvers_own_to_the_last_bit(rake: floa
         quick = exploitability(blueprint(rake), boards, cluster)
         assert quick == pytest.approx(plain.exploitability, rel=1e-5)
     assert plain.exploitability > 0
+
+
+def test_a_sample_of_flops_has_a_standard_error_and_the_whole_game_has_none() -> None:
+    boards = some_boards(7, 2)
+    assert evaluate_blueprint(blueprint(), boards, InProcess()).standard_error is None
+    sampled = dataclasses.replace(boards, balanced=np.ones((7, 1)))
+    value = evaluate_blueprint(blueprint(), sampled, InProcess())
+    assert value.standard_error is not None
+    assert 0 < value.standard_error < value.exploitability
 
 
 def test_more_run_outs_leave_the_responder_less_to_foresee() -> None:

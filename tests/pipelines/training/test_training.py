@@ -38,7 +38,7 @@ from pipelines.training import phase as training
 from pipelines.training.checkpoints import Checkpoint, Checkpoints
 from pipelines.training.evaluation_boards import evaluation_boards, exploitability
 from pipelines.training.setup import Setup, TrainingConfig
-from pipelines.training.trace import Measurement
+from pipelines.training.trace import Measurement, has_risen
 from solver.betting.game import GameConfig, StreetSizes
 from solver.blueprint.trainer import BlueprintTrainer
 
@@ -248,6 +248,49 @@ def test_with_a_worse_ending_the_best_measurement_is_exported(
     assert one.keys() == other.keys()
     for key, array in one.items():
         assert array.tobytes() == other[key].tobytes()
+
+
+def test_a_phase_that_gets_worse_stops_says_so_and_exports_its_best(
+    trained: dict[str, Bundle], store: BundleStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(StageRun, "say", lambda _, words: said.append(words))
+    config = DcfrConfig(
+        dataclasses.replace(TRAINING, stop_above_best=0.02), changed(SECOND, iterations=10, measurements=10)
+    )
+    # One measurement above the best is a wobble; of the two later ones the second ends the phase.
+    figures = iter([5.0, 4.0, 4.2, 4.05, 3.9, 4.1, 4.0, 7.0])
+    monkeypatch.setattr(BlueprintTrainer, "exploitability", lambda *_: next(figures))
+    worse = dcfr_again(trained, store, "worse", Run(tmp_path / "worse", InProcess()), config)
+    assert (worse.metrics["stopped_early"], worse.metrics["iterations"]) == (1.0, 7.0)
+    assert (worse.metrics["best_iteration"], worse.metrics["exploitability_best"]) == (5.0, 3.9)
+    (words,) = said
+    assert words.startswith(
+        "stopped after 7 of 10 iterations: exploitability has risen from 3.9 mbb/hand after 5"
+    )
+    figures = iter([5.0, 4.0, 4.2, 4.05, 3.9, 4.1, 4.0, 4.1, 4.2, 4.3, 7.0])
+    never = DcfrConfig(dataclasses.replace(config.training, stop_above_best=None), config.phase)
+    whole = dcfr_again(trained, store, "whole", Run(tmp_path / "whole", InProcess()), never)
+    assert (whole.metrics["stopped_early"], whole.metrics["iterations"]) == (0.0, 10.0)
+    one, other = unpack_arrays(worse, "blueprint"), unpack_arrays(whole, "blueprint")
+    for key, array in one.items():
+        assert array.tobytes() == other[key].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("values", "risen"),
+    [
+        ([], False),
+        ([9.0, 8.0], False),
+        ([8.0, 9.0], False),  # one measurement above the best
+        ([8.0, 9.0, 9.0], True),
+        ([8.0, 9.0, 8.1, 9.0], False),  # never two in a row
+        ([8.0, 8.1, 8.15], False),  # not by 2 %
+        ([9.0, 8.0, 8.2, 8.17], True),
+    ],
+)
+def test_two_measurements_in_a_row_above_the_best_are_a_rise(values: list[float], risen: bool) -> None:
+    assert has_risen(tuple(Measurement(k, value) for k, value in enumerate(values)), 0.02) is risen
 
 
 class Killed(Exception):

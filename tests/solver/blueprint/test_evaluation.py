@@ -12,8 +12,9 @@ from abstractions.cards import CLASS_OF_COMBO, COMBO_CARDS, NUM_CLASSES, NUM_COM
 from abstractions.evaluator import evaluate_board
 from solver.betting.game import GameConfig, StreetSizes
 from solver.betting.public_tree import NodeKind, PublicTree
+from solver.blueprint import evaluation
 from solver.blueprint.boards import LIVE_FRACTION
-from solver.blueprint.evaluation import Evaluation, gain_responses, mean_gain
+from solver.blueprint.evaluation import Evaluation, gain_error, gain_responses, mean_gain
 from solver.blueprint.flop_values import FlopEvaluator, group_boards
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import pot_types
@@ -213,3 +214,26 @@ def test_with_rake_both_players_together_lose_the_rake() -> None:
     assert (measured.value, measured.units) == (value.exploitability, "mbb/hand")
     assert measured.gains == tuple(gains)
     assert min(gains) > 0
+
+
+def test_the_standard_error_of_a_mean_over_flops_is_the_textbooks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluation, "mean_gain", lambda *given: float(given[-1].sum()))
+
+    def error(gains: NDArray, weights: NDArray, balanced: NDArray) -> float:
+        values = (gains * weights).reshape(-1, 1, 1, 1, 1)
+        return gain_error(None, None, values, weights, balanced)  # type: ignore[arg-type]
+
+    rng = np.random.default_rng(2)
+    gains, constant = rng.normal(size=9), np.ones((9, 1))
+    alike = np.full(9, 1 / 9)
+    assert error(gains, alike, constant) == pytest.approx(gains.std(ddof=1) / 3)
+    weights = rng.random(9) + 0.5
+    weights /= weights.sum()
+    off = gains - weights @ gains
+    assert error(gains, weights, constant) == pytest.approx(np.sqrt(9 / 8 * (weights**2 @ off**2)))
+    # What follows from balanced features is no error; what does not is the residual of the regression.
+    features = np.concatenate([constant, rng.normal(size=(9, 2))], axis=1)
+    assert error(features @ [3.0, 1.0, -2.0], weights, features) == pytest.approx(0, abs=1e-9)
+    left = gains - features @ np.linalg.lstsq(features, gains, rcond=None)[0]
+    assert error(gains, alike, features) == pytest.approx(np.sqrt((left**2).sum() / 6 / 9))
+    assert np.isnan(error(gains[:1], np.ones(1), np.ones((1, 1))))
