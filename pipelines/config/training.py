@@ -25,6 +25,9 @@ class SolverConfig:
     opponent
         What a player is trained against. ``river_best_response``: in a game of its own, an opponent who plays an
         exact best response on the river; ``abstract``: itself, in the abstract game.
+    preflop
+        With ``river_best_response``, what a player learns against before the flop. ``self_play``: the other trained
+        player, so that charts are what equals play; ``guarded``: the opponent, so that less can be won from it.
     showdown
         ``exact`` or ``bucket``.
     boards
@@ -45,6 +48,7 @@ class SolverConfig:
     """
 
     opponent: Literal["river_best_response", "abstract"]
+    preflop: Literal["self_play", "guarded"]
     showdown: Literal["exact", "bucket"]
     boards: Literal["members", "medoids"]
     batch: Annotated[Whole, Field(ge=0, le=100_000)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -96,6 +96,7 @@ class ShardHost:
         reach: NDArray[np.float32],
         epoch: int,
         prune_below: float | None,
+        weights: NDArray[np.float64] | None,
     ) -> NDArray[np.float64]:
         """See `Fleet.sweep`, on the boards given now or on the last ones; `reach` is that of the shard's lines."""
         if boards is not None:
@@ -104,7 +105,8 @@ class ShardHost:
             raise ValueError("a host sweeps boards that it was sent: none so far")
         whole = np.zeros((len(updates), self._num_lines, NUM_CLASSES), dtype=np.float32)
         whole[:, list(self._shard.lines)] = reach
-        return shard_values(self._shard, updates, self._batch, whole, epoch, prune_below)
+        batch = self._batch if weights is None else replace(self._batch, weights=weights)
+        return shard_values(self._shard, updates, batch, whole, epoch, prune_below)
 
     def rows(self, table: str, epoch: int) -> RowsByKey:
         """See `solver.blueprint.fleet.Fleet.rows`."""

@@ -100,5 +100,11 @@ class Setup:
         bucketing = BatchBuckets(self.postflop.num_buckets)
         opponents = bucketing if self.config.responds else None
         return BlueprintTrainer(
-            self.game, self.pots, bucketing, fleet=fleet, opponents=opponents, pruning=pruning
+            self.game,
+            self.pots,
+            bucketing,
+            fleet=fleet,
+            opponents=opponents,
+            guarded=self.config.preflop == "guarded",
+            pruning=pruning,
         )

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -44,10 +44,21 @@ class ShardSpec:
 
 
 class Update(NamedTuple):
-    """Which player a sweep updates, and in the game of which trained player (None: there is one game)."""
+    """Which player a sweep values and updates.
+
+    Attributes
+    ----------
+    own
+        The player.
+    trained
+        In whose game: the player who is trained there. None: both play from the trained tables.
+    learns
+        Whether tables change. Without, the sweep only says what the lines are worth.
+    """
 
     own: int
     trained: int | None = None
+    learns: bool = True
 
 
 def owned(textures: Sequence[int] | NDArray[np.integer], owner: Sequence[int] | None) -> NDArray[np.bool_]:
@@ -71,11 +82,18 @@ class Fleet(Protocol):
         reach: NDArray[np.float32],
         epoch: int,
         prune_below: float | None = None,
+        weights: NDArray[np.float64] | None = None,
     ) -> list[Answer]:
         """Update players on the boards of an iteration: values ``[board, line, update, 169]``.
 
-        `reach` is that of the opponent of each update, ``[update, line, 169]``. Actions with a regret under
-        `prune_below` are skipped (None: no action).
+        Parameters
+        ----------
+        reach
+            That of the opponent of each update, ``[update, line, 169]``.
+        prune_below
+            Regret under which actions are skipped (None: no action).
+        weights
+            Of the boards, instead of those of the batch; boards of weight 0 are left out.
         """
 
     def flop_values(
@@ -108,7 +126,15 @@ def shard_values(
 ) -> NDArray[np.float64]:
     """What one shard answers to `Fleet.sweep`, for boards that are all its own."""
     swept = [
-        shard.sweep(update.own, batch, seen, epoch, trained=update.trained, prune_below=prune_below)
+        shard.sweep(
+            update.own,
+            batch,
+            seen,
+            epoch,
+            trained=update.trained,
+            learns=update.learns,
+            prune_below=prune_below,
+        )
         for update, seen in zip(updates, reach)
     ]
     return np.stack(swept, axis=2)
@@ -135,13 +161,15 @@ class LocalFleet:
         reach: NDArray[np.float32],
         epoch: int,
         prune_below: float | None = None,
+        weights: NDArray[np.float64] | None = None,
     ) -> list[Answer]:
         """See `Fleet.sweep`."""
         answers: list[Answer] = []
+        weighted = batch if weights is None else replace(batch, weights=weights)
         for shard in self.shards:
             mine = owned(batch.textures, shard.textures)
             if mine.any():
-                answer = shard_values(shard, updates, batch.select(mine), reach, epoch, prune_below)
+                answer = shard_values(shard, updates, weighted.select(mine), reach, epoch, prune_below)
                 answers.append((shard.lines, mine, answer))
         return answers
 

@@ -27,6 +27,7 @@ from solver.blueprint.boards import (
 from solver.blueprint.flop_values import FlopBoards, FlopEvaluator, Response
 from solver.blueprint.kernels import (
     ANSWERED,
+    EXPECTED,
     FROM_TABLES,
     RESPONDS,
     UPDATE,
@@ -160,9 +161,10 @@ class Shard:
         epoch: int,
         *,
         trained: int | None = None,
+        learns: bool = True,
         prune_below: float | None = None,
     ) -> NDArray[np.float64]:
-        """Update one player on the boards of an iteration.
+        """Value and update one player on the boards of an iteration; boards of weight 0 are left out.
 
         Parameters
         ----------
@@ -177,6 +179,8 @@ class Shard:
         trained
             With opponents, the player whose game this is. Its opponent is updated first. Then it is updated on the
             same boards, on whose rivers it meets the opponent's best responses.
+        learns
+            Whether regrets and averages change.
         prune_below
             Skip what lies behind an action on flop or turn (never on the river) whose regret is below this
             number, in chips times deals, in every bucket of the board. Opponents are never pruned.
@@ -193,7 +197,10 @@ class Shard:
         self._work.keep[:] = 1.0
         responds = trained is not None and own != trained
         floor = -np.inf if prune_below is None or responds else prune_below
+        mode = UPDATE if learns else EXPECTED
         for b, deal in enumerate(deals):
+            if batch.weights[b] == 0:
+                continue
             texture = self._slot(int(batch.textures[b]))
             self._refresh(deal, texture, epoch, factors)
             for number in range(self.pots.num_rounds):
@@ -201,7 +208,7 @@ class Shard:
                 here = np.where((lines >= 0)[:, None], np.asarray(reach)[lines], 0)
                 play = self._play(own, trained, deal, texture, (b, number))
                 found = self._sweep(
-                    own, deal, here, self._pays[number][own], float(batch.weights[b]), floor, play
+                    own, deal, here, self._pays[number][own], mode, float(batch.weights[b]), floor, play
                 )
                 for line, value in zip(lines.tolist(), found):
                     if line >= 0:
@@ -264,6 +271,7 @@ class Shard:
         deal: BoardHands,
         reach: NDArray,
         pays: NDArray,
+        mode: int,
         weight: float,
         prune_below: float,
         play: _Play,
@@ -278,7 +286,7 @@ class Shard:
             play.opponent,
             np.ascontiguousarray(reach, dtype=self.regret.dtype),
             play.average,
-            UPDATE,
+            mode,
             weight / LIVE_FRACTION,
             play.river,
             play.choices,

@@ -6,6 +6,10 @@ worth on these boards. The shards form a fleet (`solver.blueprint.fleet`), in th
 With opponents (`solver.blueprint.opponents`) each player is trained in a game of its own, with a trunk of its own. In
 both games the opponent is updated first and the trained player second. The blueprint is what the two trained players
 play.
+
+Against such an opponent every flop costs something, because it sees more. A player who learned before the flop what
+that opponent takes would fold what two equals play. So the trained players learn before the flop against each other, in
+a third trunk, and only after it against their opponents. With ``guarded`` they learn against them before the flop too.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +31,7 @@ from solver.blueprint.shard import Shard
 from solver.blueprint.strategy import Blueprint, count_textures
 from solver.blueprint.trunk import NO_DISCOUNT, SAVED, Trunk, TrunkGame
 from solver.cfr.epochs import EpochClock
-from solver.cfr.schedules import Schedule
+from solver.cfr.schedules import DiscountWeights, Schedule
 from solver.preflop.probabilities import Floats
 
 
@@ -55,9 +59,32 @@ class Pruning:
         return self.below if prunes else None
 
 
-#: The updates of an iteration, those of one row at a time.
-ONE_GAME = ((Update(0),), (Update(1),))
-TWO_GAMES = ((Update(1, trained=0), Update(0, trained=1)), (Update(0, trained=0), Update(1, trained=1)))
+class _Step(NamedTuple):
+    """An update of the shards, with the number of the trunk whose lines it values.
+
+    `moves` says whether the values update that trunk.
+    """
+
+    update: Update
+    trunk: int = 0
+    moves: bool = True
+
+
+_Rounds = tuple[tuple[_Step, ...], ...]
+
+#: An iteration in one game: one seat after the other.
+_ONE_GAME: _Rounds = ((_Step(Update(0)),), (_Step(Update(1)),))
+#: An iteration in two games: the opponents first, then the trained players, before and after the flop.
+_TWO_GAMES: _Rounds = (
+    (_Step(Update(1, trained=0), 0), _Step(Update(0, trained=1), 1)),
+    (_Step(Update(0, trained=0), 0), _Step(Update(1, trained=1), 1)),
+)
+#: The same, but before the flop the trained players do not learn against the opponents.
+_AFTER_THE_FLOP: _Rounds = (_TWO_GAMES[0], tuple(step._replace(moves=False) for step in _TWO_GAMES[1]))
+#: What they do instead: they learn before the flop against each other, in a trunk of their own.
+_SELF_PLAY: _Rounds = ((_Step(Update(0, learns=False), 2),), (_Step(Update(1, learns=False), 2),))
+#: Self-play before the flop values one in so many boards: there is less to learn than after it.
+_SELF_PLAY_EVERY = 4
 
 
 class BlueprintTrainer:
@@ -80,6 +107,8 @@ class BlueprintTrainer:
     opponents
         Each player is trained in a game of its own, against an opponent who responds on the river and sees these
         buckets on flop and turn; None: against itself.
+    guarded
+        With opponents: whether players learn against them before the flop as well.
     pruning
         Whether and when to prune.
     dtype
@@ -96,6 +125,7 @@ class BlueprintTrainer:
         fleet: Fleet | None = None,
         river_equity: NDArray | None = None,
         opponents: Bucketing | None = None,
+        guarded: bool = False,
         pruning: Pruning | None = None,
         dtype: Any = np.float32,
     ) -> None:
@@ -103,8 +133,12 @@ class BlueprintTrainer:
         self.pots = pots
         self.bucketing = bucketing
         self.pruning = pruning
-        self.trunks = [Trunk(game) for _ in range(1 if opponents is None else 2)]
-        self.updates = ONE_GAME if opponents is None else TWO_GAMES
+        self._self_play = opponents is not None and not guarded
+        if opponents is None:
+            self._rounds, trunks = _ONE_GAME, 1
+        else:
+            self._rounds, trunks = (_TWO_GAMES, 2) if guarded else (_AFTER_THE_FLOP, 3)
+        self.trunks = [Trunk(game) for _ in range(trunks)]
         self.clock = EpochClock()
         self.shards: list[Shard] = []
         if fleet is None:
@@ -159,17 +193,47 @@ class BlueprintTrainer:
         if epoch > self.epoch:
             self.epoch, weights = epoch, self.clock.weights(epoch)
         prune_below = None if self.pruning is None else self.pruning.threshold(self.iteration)
-        for updates in self.updates:
-            reach = np.stack(
-                [self.game.reach(self._trunk(update).strategy, 1 - update.own) for update in updates]
-            )
-            answers = self.fleet.sweep(updates, batch, reach.astype(np.float32), epoch, prune_below)
-            values = sum_boards(len(self.game.lines), answers)
-            for k, update in enumerate(updates):
-                self._trunk(update).update(update.own, values[:, k], weights)
+        for steps in self._rounds:
+            self._update(steps, batch, weights, prune_below)
+        if self._self_play:
+            some = np.zeros(len(batch))
+            some[self.iteration % _SELF_PLAY_EVERY :: _SELF_PLAY_EVERY] = 1
+            if not some.any():
+                some[self.iteration % len(batch)] = 1
+            for steps in _SELF_PLAY:
+                self._update(steps, batch, weights, None, some * batch.weights * (len(batch) / some.sum()))
+            self._share_preflop()
 
-    def _trunk(self, update: Update) -> Trunk:
-        return self.trunks[update.trained or 0]
+    def _update(
+        self,
+        steps: Sequence[_Step],
+        batch: BoardBatch,
+        discounts: DiscountWeights,
+        prune_below: float | None,
+        weights: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Let the shards value the lines of some trunks, all at once, and update the trunks."""
+        updates = [step.update for step in steps]
+        reach = np.stack(
+            [self.game.reach(self.trunks[step.trunk].strategy, 1 - step.update.own) for step in steps]
+        )
+        answers = self.fleet.sweep(updates, batch, reach.astype(np.float32), self.epoch, prune_below, weights)
+        values = sum_boards(len(self.game.lines), answers)
+        for k, step in enumerate(steps):
+            if step.moves:
+                self.trunks[step.trunk].update(step.update.own, values[:, k], discounts)
+
+    def _share_preflop(self) -> None:
+        """Let the trained player of each game play before the flop as in self-play."""
+        seats = self._seats()
+        for seat in range(2):
+            rows = seats == seat
+            self.trunks[seat].strategy[rows] = self.trunks[2].strategy[rows]
+
+    def _seats(self) -> NDArray[np.int8]:
+        """Who acts before each preflop node."""
+        tree = self.game.preflop.tree
+        return tree.player[np.maximum(tree.parent, 0)]
 
     def _draw(self, sampler: BoardSampler) -> BoardBatch:
         """Boards of this iteration; those of the next are drawn while the shards work on these."""
@@ -204,10 +268,9 @@ class BlueprintTrainer:
     def preflop(self, table: str = "average") -> Floats:
         """The average strategy before the flop, or with ``regret`` the current one, ``[node, class]``."""
         played = [trunk.average() if table == "average" else trunk.strategy for trunk in self.trunks]
-        tree = self.game.preflop.tree
-        seats = tree.player[np.maximum(tree.parent, 0)][:, None]
-        # With opponents each trunk has one trained seat.
-        return np.where(seats == 1, played[-1], played[0])
+        if len(played) == 2:
+            return np.where((self._seats() == 1)[:, None], played[1], played[0])
+        return played[-1].copy()
 
     def blueprint(self, table: str = "average", dtype: Any = np.float32) -> Blueprint:
         """The average strategy, or with ``regret`` the current one, gathered from all shards."""
@@ -224,7 +287,7 @@ class BlueprintTrainer:
 
     def _trunk_names(self) -> list[tuple[str, Trunk]]:
         """The trunks by their names in a saved state."""
-        names = ("trunk",) if len(self.trunks) == 1 else ("trunk_0", "trunk_1")
+        names = ("trunk",) if len(self.trunks) == 1 else ("trunk_0", "trunk_1", "trunk")
         return list(zip(names, self.trunks))
 
     def state(self) -> dict[str, NDArray[Any]]:

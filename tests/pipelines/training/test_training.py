@@ -62,6 +62,7 @@ TRAINING = TrainingConfig(
     batch=4,
     epoch_length=0,
     opponent="river_best_response",
+    preflop="self_play",
     showdown="exact",
     tier="small",
     prune_below=None,
@@ -421,6 +422,7 @@ def test_actors_killed_at_random_moments_change_nothing(
     "changes",
     [
         {"opponent": "abstract"},
+        {"preflop": "guarded"},
         {"showdown": "bucket", "opponent": "abstract"},
         {"pot_types": "shared"},
         {"batch": 0},
