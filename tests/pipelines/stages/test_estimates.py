@@ -27,12 +27,23 @@ def planned(tmp_path: Path, *overrides: str) -> dict[str, float | None]:
     ("overrides", "seconds"),
     [
         (
-            ["+preset=fast", "evaluate=small_full", "evaluate.medoids=false"],
+            ["+preset=fast", "evaluate=small_full", "evaluate.medoids=false", "solver.opponent=abstract"],
             {"buckets": 82, "bucket_equity": 32, "lcfr": 34, "dcfr": 123},
         ),
-        (["+preset=fast", "game=hu25", "evaluate=small_full"], {"lcfr": 19, "dcfr": 81}),
         (
-            ["+preset=standard", "evaluate=small_full"],
+            ["+preset=fast", "game=hu25", "evaluate=small_full", "solver.opponent=abstract"],
+            {"lcfr": 19, "dcfr": 81},
+        ),
+        (
+            [
+                "+preset=standard",
+                "abstraction.textures=200",
+                "evaluate=small_full",
+                "solver.opponent=abstract",
+                "solver.batch=8",
+                "lcfr.iterations=2000",
+                "lcfr.measurements=4",
+            ],
             {"buckets": 204, "bucket_equity": 86, "lcfr": 351, "dcfr": 2451, "export": 40},
         ),
     ],
@@ -130,8 +141,8 @@ def test_the_largest_scratch_files_are_tables_of_all_rivers() -> None:
 
 def test_textures_with_tables_of_their_own_take_gigabytes() -> None:
     standard, accurate = planned_disk("+preset=standard"), planned_disk("+preset=accurate")
-    assert 2.7e9 < standard["buckets"].bundle < 2.9e9
+    assert 2.5e9 < standard["buckets"].bundle < 2.7e9
     assert standard["lcfr"].bundle == 2 * standard["dcfr"].bundle
     # Four checkpoints at a time: the last two, the best one and the one being written.
     assert standard["dcfr"].scratch == 4 * standard["lcfr"].bundle
-    assert accurate["lcfr"].bundle == pytest.approx(2.5 * standard["lcfr"].bundle)
+    assert accurate["lcfr"].bundle == pytest.approx(2 * standard["lcfr"].bundle)
