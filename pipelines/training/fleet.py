@@ -128,7 +128,7 @@ class HostFleet:
                 arguments.append(None)
                 continue
             boards = None if buckets is None else (batch.select(mine), *buckets.select(mine))
-            weighted = None if weights is None else weights[mine]
+            weighted = None if weights is None else weights[:, mine]
             arguments.append((updates, boards, reach[:, list(lines)], epoch, prune_below, weighted))
         values = self.hosts.call("sweep", arguments)
         self._batch = batch

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -115,8 +115,7 @@ class ShardHost:
             raise ValueError("a host sweeps boards that it was sent: none so far")
         whole = np.zeros((len(updates), self._num_lines, NUM_CLASSES), dtype=np.float32)
         whole[:, list(self._shard.lines)] = reach
-        batch = self._batch if weights is None else replace(self._batch, weights=weights)
-        return shard_values(self._shard, updates, batch, whole, epoch, prune_below)
+        return shard_values(self._shard, updates, self._batch, whole, epoch, prune_below, weights)
 
     def rows(self, table: str, epoch: int) -> RowsByKey:
         """See `solver.blueprint.fleet.Fleet.rows`."""

@@ -93,7 +93,8 @@ class Fleet(Protocol):
         prune_below
             Regret under which actions are skipped (None: no action).
         weights
-            Of the boards, instead of those of the batch; boards of weight 0 are left out.
+            Of the boards in each update, ``[update, board]``, instead of those of the batch; boards of weight 0 are
+            left out.
         """
 
     def flop_values(
@@ -123,19 +124,23 @@ def shard_values(
     reach: NDArray[np.float32],
     epoch: int,
     prune_below: float | None,
+    weights: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
     """What one shard answers to `Fleet.sweep`, for boards that are all its own."""
+    boards = [batch] * len(updates)
+    if weights is not None:
+        boards = [replace(batch, weights=counted) for counted in weights]
     swept = [
         shard.sweep(
             update.own,
-            batch,
+            dealt,
             seen,
             epoch,
             trained=update.trained,
             learns=update.learns,
             prune_below=prune_below,
         )
-        for update, seen in zip(updates, reach)
+        for update, dealt, seen in zip(updates, boards, reach)
     ]
     return np.stack(swept, axis=2)
 
@@ -165,11 +170,11 @@ class LocalFleet:
     ) -> list[Answer]:
         """See `Fleet.sweep`."""
         answers: list[Answer] = []
-        weighted = batch if weights is None else replace(batch, weights=weights)
         for shard in self.shards:
             mine = owned(batch.textures, shard.textures)
             if mine.any():
-                answer = shard_values(shard, updates, weighted.select(mine), reach, epoch, prune_below)
+                counted = None if weights is None else weights[:, mine]
+                answer = shard_values(shard, updates, batch.select(mine), reach, epoch, prune_below, counted)
                 answers.append((shard.lines, mine, answer))
         return answers
 

@@ -79,11 +79,17 @@ _TWO_GAMES: _Rounds = (
     (_Step(Update(1, trained=0), 0), _Step(Update(0, trained=1), 1)),
     (_Step(Update(0, trained=0), 0), _Step(Update(1, trained=1), 1)),
 )
-#: The same, but before the flop the trained players do not learn against the opponents.
-_AFTER_THE_FLOP: _Rounds = (_TWO_GAMES[0], tuple(step._replace(moves=False) for step in _TWO_GAMES[1]))
-#: What they do instead: they learn before the flop against each other, in a trunk of their own.
-_SELF_PLAY: _Rounds = ((_Step(Update(0, learns=False), 2),), (_Step(Update(1, learns=False), 2),))
-#: Self-play before the flop values one in so many boards: there is less to learn than after it.
+#: The trunk in which trained players meet.
+_SELF_PLAY = 2
+#: The same, but before the flop the trained players learn against each other, in a trunk of their own.
+_WITH_SELF_PLAY: _Rounds = (
+    (
+        *_TWO_GAMES[0],
+        *(_Step(Update(seat, learns=False), _SELF_PLAY) for seat in range(2)),
+    ),
+    tuple(step._replace(moves=False) for step in _TWO_GAMES[1]),
+)
+#: Self-play values one in so many boards at most: there is less to learn before the flop than after it.
 _SELF_PLAY_EVERY = 4
 
 
@@ -133,11 +139,10 @@ class BlueprintTrainer:
         self.pots = pots
         self.bucketing = bucketing
         self.pruning = pruning
-        self._self_play = opponents is not None and not guarded
         if opponents is None:
             self._rounds, trunks = _ONE_GAME, 1
         else:
-            self._rounds, trunks = (_TWO_GAMES, 2) if guarded else (_AFTER_THE_FLOP, 3)
+            self._rounds, trunks = (_TWO_GAMES, 2) if guarded else (_WITH_SELF_PLAY, 3)
         self.trunks = [Trunk(game) for _ in range(trunks)]
         self.clock = EpochClock()
         self.shards: list[Shard] = []
@@ -195,13 +200,7 @@ class BlueprintTrainer:
         prune_below = None if self.pruning is None else self.pruning.threshold(self.iteration)
         for steps in self._rounds:
             self._update(steps, batch, weights, prune_below)
-        if self._self_play:
-            some = np.zeros(len(batch))
-            some[self.iteration % _SELF_PLAY_EVERY :: _SELF_PLAY_EVERY] = 1
-            if not some.any():
-                some[self.iteration % len(batch)] = 1
-            for steps in _SELF_PLAY:
-                self._update(steps, batch, weights, None, some * batch.weights * (len(batch) / some.sum()))
+        if len(self.trunks) > _SELF_PLAY:
             self._share_preflop()
 
     def _update(
@@ -210,25 +209,36 @@ class BlueprintTrainer:
         batch: BoardBatch,
         discounts: DiscountWeights,
         prune_below: float | None,
-        weights: NDArray[np.float64] | None = None,
     ) -> None:
         """Let the shards value the lines of some trunks, all at once, and update the trunks."""
         updates = [step.update for step in steps]
         reach = np.stack(
             [self.game.reach(self.trunks[step.trunk].strategy, 1 - step.update.own) for step in steps]
         )
+        some = self._some_boards(batch)
+        weights = np.stack([some if step.trunk == _SELF_PLAY else batch.weights for step in steps])
         answers = self.fleet.sweep(updates, batch, reach.astype(np.float32), self.epoch, prune_below, weights)
-        values = sum_boards(len(self.game.lines), answers)
-        for k, step in enumerate(steps):
-            if step.moves:
-                self.trunks[step.trunk].update(step.update.own, values[:, k], discounts)
+        values = np.moveaxis(sum_boards(len(self.game.lines), answers), 1, 0)
+        for step, value in zip(steps, values):
+            if step.moves and step.trunk != _SELF_PLAY:
+                self.trunks[step.trunk].update(step.update.own, value, discounts)
+        meeting = [value for step, value in zip(steps, values) if step.trunk == _SELF_PLAY]
+        if meeting:
+            self.trunks[_SELF_PLAY].update_together(meeting, discounts)
+
+    def _some_boards(self, batch: BoardBatch) -> NDArray[np.float64]:
+        """Weights of the boards on which trained players meet, 0 for the others: each in its turn, over iterations."""
+        place = np.arange(len(batch))
+        # A divisor, so that all turns have the same weight.
+        every = max(count for count in range(1, _SELF_PLAY_EVERY + 1) if len(batch) % count == 0)
+        return np.where(place % every == self.iteration % every, every * batch.weights, 0.0)
 
     def _share_preflop(self) -> None:
         """Let the trained player of each game play before the flop as in self-play."""
         seats = self._seats()
         for seat in range(2):
             rows = seats == seat
-            self.trunks[seat].strategy[rows] = self.trunks[2].strategy[rows]
+            self.trunks[seat].strategy[rows] = self.trunks[_SELF_PLAY].strategy[rows]
 
     def _seats(self) -> NDArray[np.int8]:
         """Who acts before each preflop node."""
