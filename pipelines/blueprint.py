@@ -93,16 +93,7 @@ def pipeline(config: Config, run: Stages) -> Ref:
     hands = run.stage(
         "buckets",
         buckets.compute,
-        buckets.BucketsConfig(
-            features=config.abstraction.features,
-            scope=config.abstraction.scope,
-            boards=config.abstraction.boards,
-            **config.abstraction.buckets.model_dump(),
-            histogram_bins=config.abstraction.histogram_bins,
-            ochs_clusters=config.abstraction.ochs_clusters,
-            sample=config.abstraction.sample,
-            seed=config.seed,
-        ),
+        buckets_config(config, **config.abstraction.buckets.model_dump()),
         {"textures": boards},
         figures=bucket_figures,
     )
@@ -114,18 +105,28 @@ def pipeline(config: Config, run: Stages) -> Ref:
         figures=bucket_equity_figures,
     )
     game = {"textures": boards, "buckets": hands, "bucket_equity": pairs, "preflop_equity": equity}
+    trained = game
+    seen = config.abstraction.seen_by_opponents
+    if config.solver.responds and seen is not None:
+        finer = run.stage(
+            "opponent_buckets",
+            buckets.compute,
+            buckets_config(config, flop=seen[0], turn=seen[1], river=0),
+            {"textures": boards},
+        )
+        trained = game | {"opponent_buckets": finer}
     start = run.stage(
         "lcfr",
         lcfr.compute,
         lcfr.LcfrConfig(training_config(config), config.lcfr),
-        game,
+        trained,
         figures=trace_figures,
     )
     finish = run.stage(
         "dcfr",
         dcfr.compute,
         dcfr.DcfrConfig(training_config(config), config.dcfr),
-        game | {"lcfr": start},
+        trained | {"lcfr": start},
         figures=trace_figures,
     )
     measured = run.stage(
@@ -154,6 +155,23 @@ def pipeline(config: Config, run: Stages) -> Ref:
         export.ExportConfig(reach_rule=config.evaluate.reach_rule),
         game | {"lcfr": start, "dcfr": finish, "evaluate": measured, "preflop_ev": values},
         figures=bundle_figures,
+    )
+
+
+def buckets_config(config: Config, *, flop: int, turn: int, river: int) -> buckets.BucketsConfig:
+    """So many buckets, on the features of the configuration."""
+    abstraction = config.abstraction
+    return buckets.BucketsConfig(
+        features=abstraction.features,
+        scope=abstraction.scope,
+        boards=abstraction.boards,
+        flop=flop,
+        turn=turn,
+        river=river,
+        histogram_bins=abstraction.histogram_bins,
+        ochs_clusters=abstraction.ochs_clusters,
+        sample=abstraction.sample,
+        seed=config.seed,
     )
 
 

@@ -16,7 +16,6 @@ from pipelines.config.tracking_places import check_folders, check_uri
 from pipelines.config.training import PhaseConfig, SolverConfig
 from pipelines.run.errors import UserError
 from solver.betting.game import GameConfig
-from solver.betting.lines import FLOP, STREETS
 from solver.validation import one_line, otherwise, rejection
 
 #: Chips of the big blind in every configuration.
@@ -87,6 +86,13 @@ class Buckets(_Section):
     river: Annotated[int, Field(ge=1, le=65_000)]
 
 
+class OpponentBuckets(_Section):
+    """Hand buckets that opponents see in training; 0: those of the players."""
+
+    flop: Annotated[int, Field(ge=0, le=65_000)]
+    turn: Annotated[int, Field(ge=0, le=65_000)]
+
+
 class Abstraction(_Section):
     """Board and hand abstraction."""
 
@@ -97,27 +103,44 @@ class Abstraction(_Section):
     turn_transitions: Annotated[int, Field(ge=1, le=TURN_CARDS)] | Literal["all"]
     river_transitions: Annotated[int, Field(ge=1, le=RIVER_CARDS)] | Literal["all"]
     buckets: Buckets
+    opponent_buckets: OpponentBuckets
     histogram_bins: Annotated[int, Field(ge=2, le=990)]
     ochs_clusters: Annotated[int, Field(ge=1, le=169)]
     sample: Annotated[int, Field(ge=1000)]
 
     @model_validator(mode="after")
     def _enough_points(self) -> Abstraction:
-        for street in STREETS[FLOP:]:
-            count = getattr(self.buckets, street)
+        counts = self._counts()
+        for key, (_, count) in counts.items():
             if count > self.sample:
-                raise rejection(f"buckets.{street}", count, f"at most abstraction.sample, {self.sample}")
+                raise rejection(key, count, f"at most abstraction.sample, {self.sample}")
         if self.features == "ehs" and self.buckets.river > EHS_RIVER_BUCKETS:
             accepted = f"at most {EHS_RIVER_BUCKETS} with features=ehs: river equity has no more values"
             raise rejection("buckets.river", self.buckets.river, accepted)
-        for street in STREETS[FLOP:]:
-            count, boards = getattr(self.buckets, street), self.boards_of_smallest_set(street)
+        for key, (street, count) in counts.items():
+            boards = self.boards_of_smallest_set(street)
             if count > boards * HANDS[street]:
                 found = f"{boards} {street} board{'s' * (boards != 1)}"
                 accepted = f"at most {boards * HANDS[street]}, one per hand: this abstraction has {found}"
                 where = " for some texture" if self.scope == "texture" else ""
-                raise rejection(f"buckets.{street}", count, accepted + where)
+                raise rejection(key, count, accepted + where)
         return self
+
+    def _counts(self) -> dict[str, tuple[str, int]]:
+        """By key of the section: a street and a number of buckets there."""
+        return {
+            f"{part}.{street}": (street, count)
+            for part, section in (("buckets", self.buckets), ("opponent_buckets", self.opponent_buckets))
+            for street, count in section.model_dump().items()
+        }
+
+    @property
+    def seen_by_opponents(self) -> tuple[int, int] | None:
+        """Buckets of flop and turn that opponents see; None where they are those of the players."""
+        own, seen = self.buckets, self.opponent_buckets
+        if not (seen.flop or seen.turn):
+            return None
+        return seen.flop or own.flop, seen.turn or own.turn
 
     def boards_of_smallest_set(self, street: str) -> int:
         """Boards that share one set of buckets at most, in the smallest set there is.

@@ -51,7 +51,7 @@ _BOARDS_PER_TASK = {3: 32, 4: 256, 5: 1024}
 
 @dataclass(frozen=True)
 class BucketsConfig:
-    """Feature kind, scope and sizes; the seed starts the clusterings."""
+    """Feature kind, scope and sizes; the seed starts the clusterings. A street of size 0 is left out."""
 
     features: str
     scope: str
@@ -125,6 +125,8 @@ def compute(config: BucketsConfig, inputs: Inputs, run: StageRun) -> Output:
     metrics: dict[str, float] = {}
     output: dict[str, dict] = {}
     for num_cards, name in BOARD_STREETS.items():
+        if config.count(num_cards) == 0:
+            continue
         rows = covered_rows(num_cards, textures, scope=config.scope, boards=config.boards)
         chunks = board_chunks(num_cards, _BOARDS_PER_TASK[num_cards])
         if config.boards == "medoids":

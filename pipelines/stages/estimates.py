@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from abstractions.cards import NUM_COMBOS
 from abstractions.features.rivers import LIVE_HANDS
@@ -76,6 +77,11 @@ def _buckets(config: Config) -> float:
     if abstraction.scope == "texture":
         return 290.0 + 0.4 * abstraction.textures
     return 100.0 + 0.05 * sum(abstraction.buckets.model_dump().values())
+
+
+def _opponent_buckets(config: Config) -> float:
+    """The same without the river, which has most boards."""
+    return 0.4 * _buckets(config)
 
 
 def _bucket_equity(config: Config) -> float:
@@ -177,6 +183,15 @@ def _buckets_disk(config: Config) -> StageDisk:
     return StageDisk(tables + centroids + _PICTURED, tables + _river_table(config.abstraction.features))
 
 
+def _opponent_buckets_disk(config: Config) -> StageDisk:
+    """A bucket for every hand on every flop and turn, first in scratch files; beside them a table of all rivers."""
+    counts = config.abstraction.seen_by_opponents or (0, 0)
+    flops, turns, _ = _rows_by_street(config)
+    tables = 2 * NUM_COMBOS * (flops + turns)
+    centroids = _CENTROID * _owners(config) * sum(counts)
+    return StageDisk(tables + centroids, tables + _river_table(config.abstraction.features))
+
+
 def _bucket_equity_disk(config: Config) -> StageDisk:
     """Equity (4 bytes) and weight (8) of every pair of buckets, and a scratch table of all rivers."""
     pairs = _owners(config) * sum(count**2 for count in _buckets_by_street(config))
@@ -184,11 +199,16 @@ def _bucket_equity_disk(config: Config) -> StageDisk:
 
 
 def _training_disk(config: Config, phase: PhaseConfig, *, tables_kept: int) -> StageDisk:
-    """Regrets and averages, 4 bytes each, in every checkpoint; the bundle keeps both tables or one."""
+    """Regrets and averages, 4 bytes each, in every checkpoint; the bundle keeps both tables or one.
+
+    The regrets of opponents, on flop and turn, are kept where both tables are.
+    """
     table = 4.0 * _owners(config) * _action_buckets(config)
+    opponents = 4.0 * _owners(config) * _opponent_entries(config)
     seconds = _training(config, phase)
     saves = min(phase.measurements, phase.iterations) + seconds // (60 * config.solver.checkpoint_minutes)
-    return StageDisk(tables_kept * table, min(saves, _CHECKPOINTS) * 2 * table)
+    kept = tables_kept * table + (opponents if tables_kept == 2 else 0.0)
+    return StageDisk(kept, min(saves, _CHECKPOINTS) * (2 * table + opponents))
 
 
 def _export_disk(config: Config) -> StageDisk:
@@ -205,6 +225,11 @@ def _river_table(features: str) -> float:
 
 def _bucket_rows(config: Config) -> float:
     """Rows of the bucket tables of all streets."""
+    return float(_rows_by_street(config).sum())
+
+
+def _rows_by_street(config: Config) -> NDArray[np.float64]:
+    """Rows of the bucket tables of flop, turn and river."""
     abstraction = config.abstraction
     rows = np.array(_BOARDS, dtype=float)
     if abstraction.scope == "texture":
@@ -214,8 +239,8 @@ def _bucket_rows(config: Config) -> float:
     if abstraction.boards == "medoids":
         turns, rivers = _transitions(config)
         typical = abstraction.textures * np.array([1, turns, turns * rivers])
-        return float((np.minimum(typical, _BOARDS) * rows / _BOARDS).sum())
-    return float(rows.sum())
+        return np.minimum(typical, _BOARDS) * rows / _BOARDS
+    return rows
 
 
 def _owners(config: Config) -> int:
@@ -233,6 +258,16 @@ def _action_buckets(config: Config) -> int:
     return sum(count * buckets for count, buckets in zip(actions, _buckets_by_street(config)))
 
 
+def _opponent_entries(config: Config) -> int:
+    """Entries of the opponents' table: actions on flop and turn times the buckets that they see there."""
+    if not config.solver.responds:
+        return 0
+    flop, turn, _ = _count_actions(config.game.game_config())
+    own = config.abstraction.buckets
+    seen_flop, seen_turn = config.abstraction.seen_by_opponents or (own.flop, own.turn)
+    return flop * seen_flop + turn * seen_turn
+
+
 @cache
 def _count_actions(game: GameConfig) -> tuple[int, ...]:
     """Actions on flop, turn and river in all lines of a game."""
@@ -247,6 +282,7 @@ _STAGES: dict[str, Callable[[Config], float]] = {
     "preflop_equity": lambda _: 10.0,
     "textures": lambda _: 30.0,
     "buckets": _buckets,
+    "opponent_buckets": _opponent_buckets,
     "bucket_equity": _bucket_equity,
     "lcfr": lambda config: _training(config, config.lcfr),
     "dcfr": lambda config: _training(config, config.dcfr),
@@ -260,6 +296,7 @@ _DISK: dict[str, Callable[[Config], StageDisk]] = {
     "preflop_equity": lambda _: StageDisk(_EQUITY, 0),
     "textures": lambda _: StageDisk(_TEXTURES, _river_table("emd")),
     "buckets": _buckets_disk,
+    "opponent_buckets": _opponent_buckets_disk,
     "bucket_equity": _bucket_equity_disk,
     "lcfr": lambda config: _training_disk(config, config.lcfr, tables_kept=2),
     "dcfr": lambda config: _training_disk(config, config.dcfr, tables_kept=1),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,17 @@ class Traffic:
         }
 
 
+class _Buckets(NamedTuple):
+    """Buckets of the boards of a batch that players see, and that opponents see where they differ."""
+
+    own: NDArray[np.uint16]
+    seen: NDArray[np.uint16] | None
+
+    def select(self, kept: NDArray[np.bool_]) -> _Buckets:
+        """Of some of the boards."""
+        return _Buckets(self.own[kept], None if self.seen is None else self.seen[kept])
+
+
 class HostFleet:
     """The trainer's `Fleet` on hosts.
 
@@ -64,27 +75,35 @@ class HostFleet:
         Buckets of all boards.
     hosts
         The hosts, one per spec.
+    seen
+        Buckets of all boards on flop and turn that opponents see; None: those of the players.
     """
 
     def __init__(
-        self, postflop: Postflop, specs: Sequence[ShardSpec], source: BucketSource, hosts: Hosts
+        self,
+        postflop: Postflop,
+        specs: Sequence[ShardSpec],
+        source: BucketSource,
+        hosts: Hosts,
+        seen: BucketSource | None = None,
     ) -> None:
         self.specs = list(specs)
         self.traffic = Traffic()
         self.hosts = hosts
         self._source = source
+        self._seen = seen
         self._opponents = postflop.opponents
         self._lines = [
             tuple(sorted(line for pot_type in spec.types for line in postflop.pots.members[pot_type]))
             for spec in specs
         ]
         self._batch: BoardBatch | None = None
-        self._prepared: list[tuple[BoardBatch, NDArray[np.uint16]]] = []
+        self._prepared: list[tuple[BoardBatch, _Buckets]] = []
 
     def prepare(self, batch: BoardBatch) -> None:
         """See `Fleet.prepare`: look up the buckets."""
         # The batch before may not have been sent yet.
-        self._prepared = [*self._prepared[-1:], (batch, street_buckets(self._source, batch.boards))]
+        self._prepared = [*self._prepared[-1:], (batch, self._look_up(batch))]
 
     def begin_phase(self, first_epoch: int, schedule: Schedule) -> None:
         """See `Fleet.begin_phase`."""
@@ -108,7 +127,7 @@ class HostFleet:
             if not mine.any():
                 arguments.append(None)
                 continue
-            boards = None if buckets is None else (batch.select(mine), buckets[mine])
+            boards = None if buckets is None else (batch.select(mine), *buckets.select(mine))
             weighted = None if weights is None else weights[:, mine]
             arguments.append((updates, boards, reach[:, list(lines)], epoch, prune_below, weighted))
         values = self.hosts.call("sweep", arguments)
@@ -146,11 +165,15 @@ class HostFleet:
             arguments.append((table, epoch, given, buckets, reach, responses))
         return self._answers(taken, self.hosts.call("flop_values", arguments))
 
-    def _buckets(self, batch: BoardBatch) -> NDArray[np.uint16]:
+    def _buckets(self, batch: BoardBatch) -> _Buckets:
         for prepared, buckets in self._prepared:
             if prepared is batch:
                 return buckets
-        return street_buckets(self._source, batch.boards)
+        return self._look_up(batch)
+
+    def _look_up(self, batch: BoardBatch) -> _Buckets:
+        seen = None if self._seen is None else street_buckets(self._seen, batch.boards, streets=2)
+        return _Buckets(street_buckets(self._source, batch.boards), seen)
 
     def _count(
         self, is_new: bool, arguments: Sequence[tuple[Any, ...] | None], values: Sequence[NDArray | None]
@@ -165,9 +188,9 @@ class HostFleet:
             traffic.sent += reach.nbytes
             traffic.received += value.nbytes
             if boards is not None:
-                batch, buckets = boards
+                batch, buckets, seen = boards
                 traffic.sent += batch.boards.nbytes + batch.weights.nbytes + batch.textures.nbytes
-                traffic.sent += buckets.nbytes
+                traffic.sent += buckets.nbytes + (0 if seen is None else seen.nbytes)
 
     def rows(self, table: str, epoch: int) -> RowsByKey:
         """See `Fleet.rows`."""
@@ -253,10 +276,14 @@ def shard_specs(postflop: Postflop, texture_weights: NDArray[Any] | None, hosts:
 
 
 def open_fleet(
-    postflop: Postflop, texture_weights: NDArray[Any] | None, source: BucketSource, cluster: Cluster
+    postflop: Postflop,
+    texture_weights: NDArray[Any] | None,
+    source: BucketSource,
+    cluster: Cluster,
+    seen: BucketSource | None = None,
 ) -> HostFleet:
     """Hosts on a cluster: one per core of it on Ray, one in this process otherwise."""
     specs = shard_specs(postflop, texture_weights, cluster.num_cpus)
     on_ray = isinstance(cluster, RayCluster)
     hosts: Hosts = RayHosts(postflop, specs) if on_ray else InProcessHosts(postflop, specs)
-    return HostFleet(postflop, specs, source, hosts)
+    return HostFleet(postflop, specs, source, hosts, seen)

@@ -47,6 +47,8 @@ class Postflop:
         Equity of river bucket against river bucket; None: showdowns by hand.
     opponents
         Whether each player is trained against an opponent who responds on the river.
+    opponent_buckets
+        Buckets of flop and turn that opponents see; None: those of the players.
     """
 
     tree: PublicTree
@@ -54,6 +56,7 @@ class Postflop:
     num_buckets: tuple[int, int, int]
     river_equity: NDArray[Any] | None = None
     opponents: bool = False
+    opponent_buckets: tuple[int, int] | None = None
 
     @property
     def num_lines(self) -> int:
@@ -66,6 +69,9 @@ class ShardHost:
 
     def __init__(self, postflop: Postflop, spec: ShardSpec) -> None:
         self._bucketing = BatchBuckets(postflop.num_buckets)
+        self._seen = self._bucketing
+        if postflop.opponent_buckets is not None:
+            self._seen = BatchBuckets((*postflop.opponent_buckets, 0))
         self._num_lines = postflop.num_lines
         self._shard = Shard(
             postflop.tree,
@@ -74,7 +80,7 @@ class ShardHost:
             self._bucketing,
             textures=spec.textures,
             river_equity=postflop.river_equity,
-            opponents=self._bucketing if postflop.opponents else None,
+            opponents=self._seen if postflop.opponents else None,
         )
         self._fleet = LocalFleet([self._shard])
         self._batch: BoardBatch | None = None
@@ -83,16 +89,20 @@ class ShardHost:
         """Discount by a schedule from an epoch on, with a fresh average."""
         self._fleet.begin_phase(first_epoch, schedule)
 
-    def load(self, batch: BoardBatch, buckets: NDArray[np.uint16]) -> None:
-        """Take the boards of the sweeps to come."""
+    def load(
+        self, batch: BoardBatch, buckets: NDArray[np.uint16], seen: NDArray[np.uint16] | None = None
+    ) -> None:
+        """Take the boards of the sweeps to come, with the buckets of players and, where they differ, of opponents."""
         # What Ray delivers is read-only, for which the kernels would be compiled once more.
         self._batch = BoardBatch(batch.boards.copy(), batch.weights.copy(), batch.textures.copy())
         self._bucketing.load(batch.boards, batch.textures, buckets)
+        if seen is not None:
+            self._seen.load(batch.boards, batch.textures, seen)
 
     def sweep(
         self,
         updates: Sequence[Update],
-        boards: tuple[BoardBatch, NDArray[np.uint16]] | None,
+        boards: tuple[BoardBatch, NDArray[np.uint16], NDArray[np.uint16] | None] | None,
         reach: NDArray[np.float32],
         epoch: int,
         prune_below: float | None,

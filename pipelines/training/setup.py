@@ -59,6 +59,7 @@ class Setup:
     textures: Textures
     buckets: Bundle
     flops: list[FlopBoards]
+    seen: Bundle | None = None
 
     @classmethod
     def build(cls, config: TrainingConfig, inputs: Inputs) -> Setup:
@@ -71,9 +72,11 @@ class Setup:
         if config.showdown == "bucket":
             shape = (-1, counts[2], counts[2]) if buckets.config["scope"] == "texture" else (counts[2],) * 2
             equity = np.array(inputs["bucket_equity"]["equity_river"]["equity"]).reshape(shape)
-        postflop = Postflop(game.tree, pots, counts, equity, config.responds)
+        seen = inputs.get("opponent_buckets")
+        finer = None if seen is None else read_bucket_counts(seen)[:2]
+        postflop = Postflop(game.tree, pots, counts, equity, config.responds, finer)
         flops = evaluation_flops(config.tier, textures, buckets.config["boards"])
-        return cls(config, game, pots, postflop, textures, buckets, flops)
+        return cls(config, game, pots, postflop, textures, buckets, flops, seen)
 
     def sampler(self, number: int) -> BoardSampler:
         """Boards of a phase; each number has boards of its own."""
@@ -91,7 +94,7 @@ class Setup:
         """Fresh shards on the run's cluster."""
         by_texture = self.buckets.config["scope"] == "texture"
         weights = self.textures.weights if by_texture else None
-        return open_fleet(self.postflop, weights, self.buckets, run.cluster)
+        return open_fleet(self.postflop, weights, self.buckets, run.cluster, self.seen)
 
     def trainer(self, fleet: HostFleet) -> BlueprintTrainer:
         """A trainer on these shards, before any phase."""

@@ -54,9 +54,11 @@ class SourceBuckets:
         return board_buckets(self.source, np.asarray(board)[None])[0]
 
 
-def street_buckets(source: BucketSource, boards: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """Bucket of every combo on flop, turn and river of full boards, uint16 [board, street, 1326]."""
-    return np.stack([board_buckets(source, boards[:, :cards]) for cards in STREET_CARDS], axis=1)
+def street_buckets(
+    source: BucketSource, boards: NDArray[np.uint8], streets: int = len(STREET_CARDS)
+) -> NDArray[np.uint16]:
+    """Bucket of every combo on the first streets of full boards, flop first, uint16 [board, street, 1326]."""
+    return np.stack([board_buckets(source, boards[:, :cards]) for cards in STREET_CARDS[:streets]], axis=1)
 
 
 class BatchBuckets:
@@ -71,7 +73,7 @@ class BatchBuckets:
         self._rows = {
             (bytes(board[:cards]), int(texture)): buckets[b, street]
             for b, (board, texture) in enumerate(zip(boards, textures))
-            for street, cards in enumerate(STREET_CARDS)
+            for street, cards in enumerate(STREET_CARDS[: buckets.shape[1]])
         }
 
     def buckets(self, board: NDArray[np.uint8], texture: int) -> NDArray[np.integer]:

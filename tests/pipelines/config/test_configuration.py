@@ -94,6 +94,7 @@ MISTAKES = [
     ("+lcfr.foo=1", "lcfr.foo: unknown key"),
     ("abstraction.textures=1756", "abstraction.textures: 1756 is not accepted"),
     ("abstraction.buckets.flop=0", "abstraction.buckets.flop: 0 is not accepted"),
+    ("abstraction.opponent_buckets.turn=-1", "abstraction.opponent_buckets.turn: -1 is not accepted"),
     ("abstraction.buckets.river=65001", "abstraction.buckets.river: 65001 is not accepted"),
     ("abstraction.features=sift", "abstraction.features: 'sift' is not accepted: 'ehs' or 'emd'"),
     ("abstraction.turn_transitions=none", "abstraction.turn_transitions: 'none' is not accepted"),

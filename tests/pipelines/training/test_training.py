@@ -23,7 +23,7 @@ from abstractions.textures import Textures, build_textures
 from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
 from artifacts.format.array_pack import unpack_arrays
-from artifacts.readers import read_bucket_rows, read_textures, read_trained_blueprint
+from artifacts.readers import read_bucket_rows, read_state, read_textures, read_trained_blueprint
 from pipelines.config.training import PhaseConfig
 from pipelines.figures.evaluate import evaluation_figures
 from pipelines.figures.trace import trace_figures
@@ -449,6 +449,41 @@ def test_other_modes_train_and_export_too(
     assert 0 < max(values) < untrained["exploitability"][0]
     blueprint = read_trained_blueprint(result, inputs["buckets"], inputs["preflop_equity"])
     assert np.isfinite(blueprint.table).all()
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("scope", ["global", "texture"])
+def test_opponents_with_buckets_of_their_own_train_alike_on_hosts(
+    store: BundleStore, two_cores: Cluster, tmp_path: Path, scope: str
+) -> None:
+    inputs = make_inputs(store, scope)
+    textures = read_textures(inputs["textures"])
+    seen = {"flop": 50, "turn": 70, "river": 0}
+    tables = {
+        f"buckets_{street}": street_table(textures, scope, STREETS[street], seen[street])
+        for street in ("flop", "turn")
+    }
+    if scope == "texture":
+        tables["flop_textures"] = {"texture": textures.texture_of_flop}
+    settings = {"scope": scope, "boards": "medoids", **seen}
+    inputs["opponent_buckets"] = store.commit(
+        tables, stage="opponent_buckets", key=scope, code="", config=settings, inputs={}, metrics={}
+    )
+    config = LcfrConfig(TRAINING, FIRST)
+    bundles = []
+    for name, cluster in (("here", InProcess()), ("there", two_cores)):
+        output = lcfr.compute(config, inputs, Run(tmp_path / name, cluster))
+        bundles.append(commit(store, "lcfr", f"finer-{scope}-{name}", config, output))
+    assert file_hashes(bundles[0]) == file_hashes(bundles[1])
+    opponents = {
+        array.shape[1] for key, array in read_state(bundles[0]).items() if key.startswith("opponent/")
+    }
+    assert opponents == {50, 70}
+    second = DcfrConfig(TRAINING, SECOND)
+    result = dcfr_again(
+        {**inputs, "lcfr": bundles[0]}, store, f"finer-{scope}", Run(tmp_path / "dcfr", InProcess()), second
+    )
+    assert result["trace"]["exploitability"][0] > result["trace"]["exploitability"][-1] > 0
 
 
 @pytest.mark.whole

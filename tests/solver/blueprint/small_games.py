@@ -63,6 +63,12 @@ class FewBuckets:
         return result
 
 
+class FinerBuckets(FewBuckets):
+    """More buckets on flop and turn, none on the river: what opponents may see."""
+
+    num_buckets = (13, 17, 0)
+
+
 @cache
 def game_of(config: GameConfig = TINY) -> TrunkGame:
     """A game whose preflop all-ins have made-up equities with the real numbers of deals."""

@@ -17,7 +17,17 @@ from solver.blueprint.trainer import BlueprintTrainer
 from solver.blueprint.trunk import NO_DISCOUNT
 from solver.cfr.schedules import schedule
 from solver.postflop.solver import PostflopSolver
-from tests.solver.blueprint.small_games import EveryHand, FewBuckets, flop_sampler, game_of, small_game
+from tests.solver.blueprint.small_games import (
+    EveryHand,
+    FewBuckets,
+    FinerBuckets,
+    flop_sampler,
+    game_of,
+    small_game,
+)
+
+OPPONENTS = [None, FewBuckets(), FinerBuckets()]
+OPPONENT_NAMES = ["itself", "opponents", "finer opponents"]
 
 
 def test_without_abstraction_training_reaches_the_equilibrium_of_a_small_game() -> None:
@@ -145,7 +155,7 @@ def test_an_iteration_asks_the_shards_for_one_seat_after_the_other() -> None:
         assert table.tobytes() == by_hand.fleet.state()[name].tobytes(), name
 
 
-@pytest.mark.parametrize("opponents", [None, FewBuckets()], ids=["itself", "opponents"])
+@pytest.mark.parametrize("opponents", OPPONENTS, ids=OPPONENT_NAMES)
 @pytest.mark.parametrize("scope", ["global", "texture"])
 def test_training_gives_the_same_bytes_however_it_is_split(scope: str, opponents: FewBuckets | None) -> None:
     game = game_of()
@@ -171,7 +181,7 @@ def test_training_gives_the_same_bytes_however_it_is_split(scope: str, opponents
         assert array.tobytes() == states[1][key].tobytes(), key
 
 
-@pytest.mark.parametrize("opponents", [None, FewBuckets()], ids=["itself", "opponents"])
+@pytest.mark.parametrize("opponents", OPPONENTS, ids=OPPONENT_NAMES)
 def test_a_run_that_stops_and_resumes_ends_with_the_same_bytes(opponents: FewBuckets | None) -> None:
     game = game_of()
     pots = pot_types(game)
