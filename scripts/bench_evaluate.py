@@ -1,6 +1,6 @@
 """Seconds that the evaluation of one flop with all its run-outs takes, beside a plain sweep of every board.
 
-    python scripts/bench_evaluate.py [game=hu25 ...]
+    python scripts/bench_evaluate.py [--flops rainbow monotone ..] [--boards 40] [game=hu25 ...]
 
 The plain way sweeps each of the 2,352 full boards from the flop down, for each seat and response on its own; it is
 timed on some of them. Strategies and buckets are random, which costs as much as trained ones.
@@ -8,7 +8,7 @@ timed on some of them. Strategies and buckets are random, which costs as much as
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from typing import Any
 
@@ -40,7 +40,6 @@ from solver.blueprint.trunk import TrunkGame
 
 FLOPS = {"rainbow": "5d9hQs", "two-tone": "9hJsQs", "monotone": "2sJsKs", "paired": "2d7h7s"}
 BUCKETS = 100
-PLAIN_BOARDS = 40
 
 
 class Buckets:
@@ -83,8 +82,15 @@ def _sweep(
 
 
 def main() -> None:
-    """Print seconds per flop, old and new."""
-    game = TrunkGame.build(compose_config(sys.argv[1:]).game.game_config())
+    """Print seconds per flop, board by board and as it is done."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--flops", nargs="+", choices=list(FLOPS), default=list(FLOPS))
+    parser.add_argument("--boards", type=int, default=40, help="boards on which the plain way is timed")
+    parser.add_argument("overrides", nargs="*", help="keys of the game")
+    options = parser.parse_args()
+    game = TrunkGame.build(compose_config(options.overrides).game.game_config())
     pots = pot_types(game)
     layout = TableLayout(LanePlan.build(game.tree, pots.templates), Buckets.num_buckets)
     rng = np.random.default_rng(1)
@@ -104,17 +110,17 @@ def main() -> None:
                     layout.starts(), np.array(layout.num_buckets), reach[1 - seat], table, mode, work,
                 )  # fmt: skip
 
-    for name, text in FLOPS.items():
-        boards, counts = all_run_outs(parse_board(text))
+    for name in options.flops:
+        boards, counts = all_run_outs(parse_board(FLOPS[name]))
         flop = FlopBoards(boards, counts / counts.sum(), symmetric=True)
         warm = FlopBoards(boards[:1], np.ones(1))
         for asked, given in responses.items():
             plain(boards[0], len(given))
             evaluator.flop_values(table, warm, reach, given)
             begin = time.process_time()
-            for board in boards[:PLAIN_BOARDS]:
+            for board in boards[: options.boards]:
                 plain(board, len(given))
-            old = (time.process_time() - begin) / PLAIN_BOARDS * 49 * 48
+            old = (time.process_time() - begin) / options.boards * 49 * 48
             begin = time.process_time()
             evaluator.flop_values(table, flop, reach, given)
             new = time.process_time() - begin

@@ -25,7 +25,14 @@ def bench(name: str, *options: str) -> str:
 
 def test_every_script_is_run_here() -> None:
     scripts = {path.stem.removeprefix("bench_") for path in (ROOT / "scripts").glob("*.py")}
-    assert scripts == {"abstractions", "blueprint", "postflop", "scaling"}
+    assert scripts == {"abstractions", "blueprint", "evaluate", "postflop", "scaling"}
+
+
+def test_the_evaluation_of_a_flop_is_timed_beside_a_sweep_of_every_board() -> None:
+    small = ["game=hu25", "game.stacks=[600,600]", "game.raise_sizes=[2]"]
+    output = bench("evaluate", "--boards", "2", "--flops", "monotone", "--", *small)
+    assert output.count("times faster") == 2
+    assert output.count("monotone") == 2
 
 
 def test_the_chain_of_abstractions_buckets_every_street() -> None:
