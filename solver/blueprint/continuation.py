@@ -17,10 +17,10 @@ from abstractions.cards import NUM_COMBOS, check_board, disjoint_weight, live_co
 from solver.betting.lines import FLOP
 from solver.betting.public_tree import NodeKind
 from solver.betting.rules import Action
+from solver.blueprint.board_play import add_expected
 from solver.blueprint.boards import NUM_LIVE, board_hands
-from solver.blueprint.kernels import EXPECTED, FROM_TABLES, Side, _sweep_board, by_hand_showdown, make_work
+from solver.blueprint.kernels import make_work
 from solver.blueprint.plan import LanePlan
-from solver.blueprint.river_choices import NO_CHOICES
 from solver.blueprint.strategy import Blueprint, BlueprintNode
 from solver.blueprint.tables import TableLayout
 from solver.blueprint.trunk import Floats
@@ -107,28 +107,11 @@ class Continuations:
         values = np.zeros((1, NUM_COMBOS))
         met = np.zeros((1, NUM_COMBOS))
         work = make_work(below.layout.plan.programs, NUM_LIVE, table.dtype)
-        by_hand = by_hand_showdown(table.dtype)
         for deal in deals:
             hands = board_hands(deal, self.blueprint.bucketing, texture)
-            both = Side(table, below.layout.starts(), np.array(below.layout.num_buckets), hands.runs)
-            _sweep_board(
-                below.layout.plan.programs[player],
-                below.pays[player],
-                hands.hands,
-                hands.combos,
-                both,
-                both,
-                opponent[None].astype(table.dtype),
-                table,
-                EXPECTED,
-                1.0,
-                FROM_TABLES,
-                NO_CHOICES,
-                by_hand,
-                -np.inf,
-                work,
-                work,
-                values,
+            reach = opponent[None].astype(table.dtype)
+            add_expected(
+                below.layout, table, hands, hands.combos, player, reach, below.pays[player], 1.0, work, values
             )
             met[0, hands.combos] += disjoint_weight(opponent * live_combos(deal))[hands.combos]
         with np.errstate(invalid="ignore", divide="ignore"):

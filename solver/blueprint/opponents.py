@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.blueprint.board_play import table_side
 from solver.blueprint.boards import NUM_LIVE, BoardHands, Bucketing
 from solver.blueprint.kernels import Runs, Side, _refresh
 from solver.blueprint.rows import RowKey
@@ -55,12 +56,7 @@ class Opponents:
 
     def side(self, deal: BoardHands, texture: int) -> Side:
         """What a sweep reads about the opponents; the river is not read."""
-        return Side(
-            self.regret,
-            self.layout.starts(texture),
-            np.array(self.layout.num_buckets),
-            (*self._runs(deal), deal.runs[2]),
-        )
+        return table_side(self.layout, self.regret, (*self._runs(deal), deal.runs[2]), texture)
 
     @staticmethod
     def _runs(deal: BoardHands) -> tuple[Runs, Runs]:

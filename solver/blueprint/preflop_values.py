@@ -28,10 +28,10 @@ from abstractions.cards import CLASS_OF_COMBO, COMBO_CARDS, NUM_CLASSES, NUM_COM
 from abstractions.equity import _sweep_rivers
 from abstractions.isomorphism import canonical_boards
 from abstractions.rank_moments import NUM_MOMENTS, mean_rank_moments, rank_moments
+from solver.blueprint.board_play import add_expected
 from solver.blueprint.boards import LIVE_FRACTION, NUM_LIVE, BoardHands, Bucketing, board_hands
-from solver.blueprint.kernels import EXPECTED, FROM_TABLES, Side, _sweep_board, by_hand_showdown, make_work
+from solver.blueprint.kernels import make_work
 from solver.blueprint.pot_types import PotTypes
-from solver.blueprint.river_choices import NO_CHOICES
 from solver.blueprint.tables import TableLayout
 from solver.blueprint.trunk import Floats, TrunkGame
 from solver.preflop.solver import NUM_DEALS
@@ -136,7 +136,6 @@ class BoardValues:
         lanes = np.concatenate([reach[1], reach[0]])[:, CLASS_OF_COMBO]
         self._lanes = np.ascontiguousarray(lanes.T, dtype=np.float64)
         self._work = make_work(layout.plan.programs, NUM_LIVE, dtype)
-        self._by_hand = by_hand_showdown(dtype)
 
     def deal(self, board: NDArray[np.uint8], texture: int) -> BoardHands:
         """The hands of a board."""
@@ -144,31 +143,12 @@ class BoardValues:
 
     def values(self, table: NDArray[Any], deal: BoardHands, texture: int) -> Floats:
         """Value of every flop line to each seat on a board, ``[seat, line, class]``, in chips times deals."""
-        layout = self.layout
-        starts = layout.starts(texture if layout.num_textures > 1 else 0)
-        both = Side(table, starts, np.array(layout.num_buckets), deal.runs)
+        layout, weight = self.layout, 1.0 / LIVE_FRACTION
+        slot = texture if layout.num_textures > 1 else 0
         values = np.zeros((2, self._num_lines, NUM_CLASSES))
         for own, lines, reach, pays in self._rounds:
             found = np.zeros((len(lines), NUM_CLASSES))
-            _sweep_board(
-                layout.plan.programs[own],
-                pays,
-                deal.hands,
-                deal.classes,
-                both,
-                both,
-                reach,
-                table,
-                EXPECTED,
-                1.0 / LIVE_FRACTION,
-                FROM_TABLES,
-                NO_CHOICES,
-                self._by_hand,
-                -np.inf,
-                self._work,
-                self._work,
-                found,
-            )
+            add_expected(layout, table, deal, deal.classes, own, reach, pays, weight, self._work, found, slot)
             played = lines >= 0
             values[own, lines[played]] = found[played]
         return values

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from abstractions.cards import NUM_CLASSES
 from solver.betting.public_tree import PublicTree
+from solver.blueprint.board_play import table_side
 from solver.blueprint.boards import (
     LIVE_FRACTION,
     NUM_LIVE,
@@ -219,7 +220,7 @@ class Shard:
         self, own: int, trained: int | None, deal: BoardHands, texture: int, place: tuple[int, int]
     ) -> _Play:
         """Which tables a sweep plays from; `place` is the number of the board and of the round."""
-        tables = Side(self.regret, self.layout.starts(texture), np.array(self.layout.num_buckets), deal.runs)
+        tables = table_side(self.layout, self.regret, deal.runs, texture)
         if trained is None:
             return _Play(tables, tables, self.average, FROM_TABLES, NO_CHOICES, self._showdown(deal, texture))
         if self.opponents is None:

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abstractions.buckets import BucketTables, board_buckets
 from abstractions.cards import CLASS_COMBOS, CLASS_NAMES, NUM_CLASSES, format_cards
 from abstractions.equity import class_pairs
 from abstractions.isomorphism import board_index, canonical_boards
@@ -32,7 +31,6 @@ from pipelines.training.evaluation_boards import (
     tier_flops,
 )
 from pipelines.training.flop_draw import HIGH_GROUPS, STRATA, drawn_tiers, flop_features, shares
-from solver.betting.game import GameConfig, StreetSizes
 from solver.blueprint.evaluation import Evaluation
 from solver.blueprint.flop_values import group_boards
 from solver.blueprint.plan import LanePlan
@@ -41,14 +39,7 @@ from solver.blueprint.strategy import Blueprint
 from solver.blueprint.tables import TableLayout
 from solver.blueprint.trunk import TrunkGame
 from solver.preflop.solver import PreflopStrategy
-
-BUCKETS = (4, 5, 6)
-TINY = GameConfig(
-    stacks=(400, 400),
-    raise_sizes=("2", "a"),
-    raise_cap=2,
-    postflop=(StreetSizes("100%", None, "100%", None),) * 3,
-)
+from tests.pipelines.stages.hand_buckets import BUCKETS, TINY, Everywhere, source
 
 
 @cache
@@ -57,27 +48,6 @@ def textures() -> Textures:
     return build_textures(
         np.linspace(0.1, 0.3, 1755), rng, textures=5, turn_transitions=2, river_transitions=2
     )
-
-
-@cache
-def source() -> BucketTables:
-    """Buckets by hand alone on every canonical board."""
-    sizes = {3: 1755, 4: 16_432, 5: 134_459}
-    return BucketTables(
-        {
-            cards: np.broadcast_to((np.arange(1326) * 7 % count).astype(np.uint16), (size, 1326))
-            for (cards, size), count in zip(sizes.items(), BUCKETS)
-        }
-    )
-
-
-class Everywhere:
-    """The same buckets as the solver reads them."""
-
-    num_buckets = BUCKETS
-
-    def buckets(self, board: np.ndarray, texture: int) -> np.ndarray:
-        return board_buckets(source(), board[None])[0]
 
 
 @cache

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from abstractions.buckets import BucketTables, board_buckets
 from abstractions.cards import CLASS_COMBOS, NUM_CLASSES
 from abstractions.equity import preflop_table
 from artifacts import open_blueprint
@@ -20,42 +19,13 @@ from pipelines.run.cluster import Cluster, InProcess
 from pipelines.run.engine import StageRun
 from pipelines.run.progress import Reporter
 from pipelines.stages.preflop_ev import TASK_BOARDS, PreflopEvConfig, _sampled
-from solver.betting.game import GameConfig, StreetSizes
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.preflop_values import PreflopValues
 from solver.blueprint.strategy import Blueprint
 from solver.blueprint.tables import TableLayout
 from solver.blueprint.trunk import TrunkGame
-
-BUCKETS = (4, 5, 6)
-TINY = GameConfig(
-    stacks=(400, 400),
-    raise_sizes=("2", "a"),
-    raise_cap=2,
-    postflop=(StreetSizes("100%", None, "100%", None),) * 3,
-)
-
-
-@cache
-def source() -> BucketTables:
-    """Buckets by hand alone on every canonical board."""
-    sizes = {3: 1755, 4: 16_432, 5: 134_459}
-    return BucketTables(
-        {
-            cards: np.broadcast_to((np.arange(1326) * 7 % count).astype(np.uint16), (size, 1326))
-            for (cards, size), count in zip(sizes.items(), BUCKETS)
-        }
-    )
-
-
-class Everywhere:
-    """The same buckets as the solver reads them."""
-
-    num_buckets = BUCKETS
-
-    def buckets(self, board: np.ndarray, texture: int) -> np.ndarray:
-        return board_buckets(source(), board[None])[0]
+from tests.pipelines.stages.hand_buckets import BUCKETS, TINY, Everywhere, source
 
 
 @cache
