@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 import numpy as np
 import psutil
@@ -64,6 +64,26 @@ class _Unlocked:
     def __init__(self, array: NDArray[Any]) -> None:
         self.array = array
         self.__array_interface__ = array.__array_interface__ | {"data": (array.ctypes.data, False)}
+
+
+class OnDemand(Sequence[Item]):
+    """So many items, each made when it is asked for: a cluster asks when it sends one."""
+
+    def __init__(self, length: int, make: Callable[[int], Item]) -> None:
+        self._positions = range(length)
+        self._make = make
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    @overload
+    def __getitem__(self, position: int) -> Item: ...
+    @overload
+    def __getitem__(self, position: slice) -> Sequence[Item]: ...
+    def __getitem__(self, position: int | slice) -> Item | Sequence[Item]:
+        if isinstance(position, slice):
+            return [self._make(number) for number in self._positions[position]]
+        return self._make(self._positions[position])
 
 
 class InProcess:

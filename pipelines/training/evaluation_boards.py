@@ -25,7 +25,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +33,7 @@ from abstractions.buckets import BucketSource
 from abstractions.cards import parse_board
 from abstractions.isomorphism import board_index
 from abstractions.textures import Textures, medoid_boards
-from pipelines.run.cluster import Cluster, unlocked
+from pipelines.run.cluster import Cluster, OnDemand, unlocked
 from pipelines.training.flop_draw import balanced_features
 from pipelines.training.tier_flops import ALL_RUN_OUTS, TIER_FLOPS
 from solver.blueprint.boards import BatchBuckets, street_buckets
@@ -218,28 +217,16 @@ class _Postflop:
 _Flops = Sequence[tuple[FlopBoards, NDArray[np.uint16]]]
 
 
-class _Tasks(Sequence[_Flops]):
-    """Flops with their buckets, so many to a task; buckets are looked up when a task is sent."""
+def _tasks(boards: EvaluationBoards, num_cpus: int) -> OnDemand[_Flops]:
+    """Flops with their buckets, so many to a task."""
+    many = max((len(flop.boards) for flop in boards.flops), default=0) > _BOARDS_PER_TASK
+    size = 1 if many else max(1, len(boards.flops) // (_TASKS_PER_CORE * num_cpus))
 
-    def __init__(self, boards: EvaluationBoards, num_cpus: int) -> None:
-        self._boards = boards
-        many = max((len(flop.boards) for flop in boards.flops), default=0) > _BOARDS_PER_TASK
-        self._size = 1 if many else max(1, len(boards.flops) // (_TASKS_PER_CORE * num_cpus))
+    def task(position: int) -> _Flops:
+        flops = boards.flops[position * size : (position + 1) * size]
+        return [(flop, street_buckets(boards.source, flop.boards)) for flop in flops]
 
-    def __len__(self) -> int:
-        return -(-len(self._boards.flops) // self._size)
-
-    @overload
-    def __getitem__(self, position: int) -> _Flops: ...
-    @overload
-    def __getitem__(self, position: slice) -> Sequence[_Flops]: ...
-    def __getitem__(self, position: int | slice) -> _Flops | Sequence[_Flops]:
-        if isinstance(position, slice):
-            return [self[number] for number in range(len(self))[position]]
-        if position >= len(self):
-            raise IndexError(position)
-        flops = self._boards.flops[position * self._size : (position + 1) * self._size]
-        return [(flop, street_buckets(self._boards.source, flop.boards)) for flop in flops]
+    return OnDemand(-(-len(boards.flops) // size), task)
 
 
 def _flop_values(flops: _Flops, shared: _Postflop) -> Floats:
@@ -305,7 +292,7 @@ def _flop_line_values(
     game = blueprint.game
     reach = game.reach(blueprint.preflop, 0), game.reach(blueprint.preflop, 1)
     shared = _Postflop(blueprint.layout, blueprint.pots, blueprint.table, reach, responses)
-    items = _Tasks(boards, cluster.num_cpus)
+    items = _tasks(boards, cluster.num_cpus)
     parts: list[Floats] = [np.empty(0)] * len(items)
     for done, (position, part) in enumerate(cluster.stream(_flop_values, items, shared=shared)):
         parts[position] = part

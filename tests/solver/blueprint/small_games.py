@@ -1,4 +1,4 @@
-"""Small games that the tests of the trainer share: a shallow tree, a few boards, and two ways to bucket hands."""
+"""Small games that the tests of the trainer share: a shallow tree, a few boards, and buckets."""
 
 from __future__ import annotations
 
@@ -24,25 +24,6 @@ TINY = GameConfig(
     raise_cap=2,
     postflop=(StreetSizes("100%", None, "100%", None),) * 3,
 )
-
-
-class EveryHand:
-    """A bucket for each hand on each of some boards: no abstraction."""
-
-    def __init__(self, boards: NDArray[np.uint8]) -> None:
-        self.numbers: list[dict[bytes, int]] = [{}, {}, {}]
-        for board in boards:
-            for street in range(3):
-                self.numbers[street].setdefault(self._key(board[: 3 + street]), len(self.numbers[street]))
-        flop, turn, river = (NUM_COMBOS * len(numbers) for numbers in self.numbers)
-        self.num_buckets = (flop, turn, river)
-
-    @staticmethod
-    def _key(board: NDArray[np.uint8]) -> bytes:
-        return bytes(sorted(board[:3].tolist())) + bytes(board[3:])
-
-    def buckets(self, board: NDArray[np.uint8], texture: int) -> NDArray[np.integer]:
-        return np.arange(NUM_COMBOS) + NUM_COMBOS * self.numbers[len(board) - 3][self._key(board)]
 
 
 class FewBuckets:

@@ -11,13 +11,14 @@ from abstractions.evaluator import evaluate_board
 from solver.betting.game import GameConfig, StreetSizes
 from solver.blueprint.boards import LIVE_FRACTION, BoardBatch, Bucketing
 from solver.blueprint.evaluation import Evaluation
+from solver.blueprint.every_hand import EveryHand
 from solver.blueprint.flop_values import FlopEvaluator, Response, group_boards
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.shard import Shard
 from solver.blueprint.trainer import BlueprintTrainer
 from solver.cfr.schedules import schedule
 from tests.solver.blueprint.best_in_buckets import least_loss
-from tests.solver.blueprint.small_games import EveryHand, FewBuckets, game_of, small_game
+from tests.solver.blueprint.small_games import FewBuckets, game_of, small_game
 
 QUIET = StreetSizes(None, None, None, None)
 BETS = StreetSizes("100%", None, "100%", None)

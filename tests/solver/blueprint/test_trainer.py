@@ -9,6 +9,7 @@ from abstractions.cards import NUM_CLASSES, parse_board
 from solver.betting.game import GameConfig, StreetSizes
 from solver.blueprint.boards import LIVE_FRACTION, BoardBatch, BoardSampler, canonical_deals
 from solver.blueprint.evaluation import Evaluation
+from solver.blueprint.every_hand import EveryHand
 from solver.blueprint.fleet import ShardSpec, Update, sum_boards
 from solver.blueprint.flop_values import FlopEvaluator, group_boards
 from solver.blueprint.pot_types import pot_types
@@ -18,7 +19,6 @@ from solver.blueprint.trunk import NO_DISCOUNT
 from solver.cfr.schedules import schedule
 from solver.postflop.solver import PostflopSolver
 from tests.solver.blueprint.small_games import (
-    EveryHand,
     FewBuckets,
     FinerBuckets,
     flop_sampler,

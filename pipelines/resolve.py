@@ -1,0 +1,184 @@
+"""`python -m pipelines.resolve`: how exploitable a blueprint is that solves again from a street on.
+
+On every board of a tier the spots of that street are solved again, hand by hand, for the ranges that the blueprint
+leaves. An exact best responder then plays against the result, free on every street, before the flop too. Re-solver and
+responder are dealt the same run-outs. Solved flops are kept, so a batch that is cut off goes on where it was.
+
+    python -m pipelines.resolve bundle=PATH [tier=small] [streets=river|turn|flop] [flops=N] [iterations=N]
+        [safety=unsafe] [store.root=DIR] [tracking.uri=URI] [cluster=ray]
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from artifacts.blueprint.bundle import BlueprintBundle
+from artifacts.bundle import open_bundle
+from artifacts.bundle_store import BundleStore
+from artifacts.format.manifest import MANIFEST
+from artifacts.readers import read_textures
+from pipelines.config.composition import compose_config
+from pipelines.config.schema import Config
+from pipelines.run.cluster import open_cluster
+from pipelines.run.command import run_command
+from pipelines.run.disk import make_store
+from pipelines.run.errors import UserError
+from pipelines.run.progress import Reporter, plain_console, size
+from pipelines.run.tracking import Tracker, exit_status, flatten
+from pipelines.training.evaluation_boards import (
+    TIERS,
+    EvaluationBoards,
+    evaluate_blueprint,
+    evaluation_boards,
+)
+from pipelines.training.resolved_flops import Resolving, evaluate_resolved
+from solver.betting.lines import FLOP, STREETS
+from solver.subgame.resolved_flop import table_bytes
+
+#: Streets that may be solved again.
+SOLVED = STREETS[FLOP:]
+#: Tiers with few run-outs of each flop: with all of them the tables of a flop would not fit.
+SAMPLED_TIERS = tuple(name for name, tier in TIERS.items() if not tier.complete)
+OWN_KEYS = ("bundle", "tier", "streets", "flops", "iterations", "safety")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line asks for.
+
+    Attributes
+    ----------
+    bundle
+        The exported blueprint.
+    tier, flops
+        Boards, and how many flops of the tier are used (0: all).
+    resolving
+        From which street on, and how.
+    config
+        Store, tracker and cluster.
+    """
+
+    bundle: Path
+    tier: str
+    flops: int
+    resolving: Resolving
+    config: Config
+
+
+def read_request(arguments: list[str]) -> Request:
+    """The command line, checked."""
+    own = dict(a.split("=", 1) for a in arguments if a.split("=", 1)[0] in OWN_KEYS and "=" in a)
+    config = compose_config([a for a in arguments if a.split("=", 1)[0] not in OWN_KEYS])
+    if not own.get("bundle"):
+        raise UserError("bundle: give the folder of an exported blueprint, bundle=STORE/export-KEY")
+    tier = _one_of("tier", own.get("tier", "small"), SAMPLED_TIERS)
+    street = _one_of("streets", own.get("streets", SOLVED[-1]), SOLVED)
+    safety = _one_of("safety", own.get("safety", "unsafe"), ("unsafe",))
+    flops = _whole_number("flops", own.get("flops", "0"), least=0, most=len(TIERS[tier].flops))
+    iterations = _whole_number("iterations", own.get("iterations", "200"), least=1, most=1_000_000)
+    resolving = Resolving(SOLVED.index(street), iterations, safety)
+    return Request(Path(own["bundle"]), tier, flops, resolving, config)
+
+
+def _one_of(key: str, value: str, accepted: tuple[str, ...]) -> str:
+    if value not in accepted:
+        raise UserError(f"{key}: {value!r} is not accepted: one of {', '.join(accepted)}")
+    return value
+
+
+def _whole_number(key: str, text: str, *, least: int, most: int) -> int:
+    if not text.isdecimal() or not least <= int(text) <= most:
+        raise UserError(f"{key}: {text!r} is not accepted: a whole number from {least} to {most:,}")
+    return int(text)
+
+
+def open_source(path: Path) -> BlueprintBundle:
+    """The exported blueprint that is named."""
+    if not (path / MANIFEST).is_file():
+        raise UserError(f"bundle: {path} is no bundle, it has no {MANIFEST}")
+    bundle = open_bundle(path)
+    if not isinstance(bundle, BlueprintBundle):
+        raise UserError(f"bundle: {path} is of stage {bundle.manifest.stage}; expected one of stage export")
+    return bundle
+
+
+def chosen_boards(bundle: BlueprintBundle, tier: str, flops: int) -> EvaluationBoards:
+    """The boards of a tier, or of some of its flops, evenly picked and with their weights brought to 1."""
+    boards = evaluation_boards(tier, read_textures(bundle), bundle, "all")
+    if flops in (0, len(boards.flops)):
+        return boards
+    picked = np.linspace(0, len(boards.flops) - 1, flops).round().astype(int)
+    total = sum(boards.flops[k].weights.sum() for k in picked)
+    kept = [replace(boards.flops[k], weights=boards.flops[k].weights / total) for k in picked]
+    return EvaluationBoards.build(kept, bundle, np.ones((len(kept), 1)))
+
+
+def resolve(request: Request) -> str:
+    """Evaluate, record, and return the last line to print."""
+    bundle = open_source(request.bundle)
+    resolving, config = request.resolving, request.config
+    reporter = Reporter(plain_console())
+    boards = chosen_boards(bundle, request.tier, request.flops)
+    blueprint = bundle.blueprint
+    street = SOLVED[resolving.street]
+    most = max(table_bytes(blueprint, flop) for flop in boards.flops)
+    reporter.say(
+        f"{len(boards.flops)} flops, {boards.num_boards:,} boards, solved again from the {street} on; "
+        f"{size(most)} of tables for each core"
+    )
+    store = BundleStore(config.store.root)
+    make_store(store)
+    with ExitStack() as stack:
+        cluster = cache(lambda: stack.enter_context(open_cluster(config.cluster)))
+        tracker = Tracker(config.tracking, store.root / ".tracking", reporter.say)
+        stack.callback(tracker.close)
+        tracker.start(
+            f"resolve-{street}-{bundle.key[:6]}",
+            {"command": "resolve", "tier": request.tier, "key.export": bundle.key},
+            flatten({**vars(resolving), "tier": request.tier, "flops": len(boards.flops)}),
+        )
+        reporter.start("resolve", None)
+        try:
+            alone = evaluate_blueprint(blueprint, boards, cluster())
+            found = evaluate_resolved(bundle, blueprint, boards, resolving, store, cluster, reporter.advance)
+        except BaseException as error:
+            tracker.finish(exit_status(error))
+            raise
+        finally:
+            reporter.stop()
+        tracker.metrics(
+            {
+                f"exploitability_resolved_{street}": found.exploitability,
+                "exploitability_alone": alone.exploitability,
+                **{f"loss_{name}": loss for name, loss in found.by_street.items()},
+            }
+        )
+        tracker.finish("FINISHED")
+    losses = ", ".join(f"{name} {loss:.1f}" for name, loss in found.by_street.items())
+    reporter.say(f"where the rest is lost, in mbb/hand: {losses}")
+    return (
+        f"exploitability: {found.exploitability:.1f} mbb/hand (blueprint alone {alone.exploitability:.1f}) "
+        f"on {request.tier}, re-solved from {street}"
+    )
+
+
+def main() -> None:
+    """Run the batch of the command line."""
+    arguments = sys.argv[1:]
+    if not arguments or "-h" in arguments or "--help" in arguments:
+        print((__doc__ or "").strip())
+        return
+    print(resolve(read_request(arguments)), flush=True)
+
+
+if __name__ == "__main__":
+    again = shlex.join([os.path.basename(sys.executable), "-m", "pipelines.resolve", *sys.argv[1:]])
+    run_command(main, resume=f"solved flops are kept. Resume with: {again}")

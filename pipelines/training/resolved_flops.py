@@ -1,0 +1,105 @@
+"""The flops of a tier, on which a blueprint solves again from a street on: one task per flop, kept in the store."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from artifacts.bundle import Bundle
+from artifacts.bundle_store import BundleStore
+from artifacts.format.array_pack import pack_arrays, unpack_arrays
+from pipelines.run.cluster import Cluster, OnDemand, unlocked
+from pipelines.run.code_version import code_version
+from pipelines.run.engine import stage_key
+from pipelines.training.evaluation_boards import EvaluationBoards
+from solver.blueprint.evaluation import BlueprintValue, Evaluation
+from solver.blueprint.flop_values import FlopBoards, Response
+from solver.blueprint.strategy import Blueprint
+from solver.subgame.resolved_flop import KnownRows, ResolvedGame, known_rows, resolved_values
+
+Floats = NDArray[np.float64]
+STAGE = "resolved_flop"
+
+
+@dataclass(frozen=True)
+class Resolving:
+    """How a blueprint solves again: from which street on (0 flop .. 2 river), and with how many iterations."""
+
+    street: int
+    iterations: int
+    safety: str = "unsafe"
+
+
+@dataclass(frozen=True, eq=False)
+class _Shared:
+    game: ResolvedGame
+    responses: tuple[Response, ...]
+
+
+def _solve_flop(item: tuple[FlopBoards, KnownRows], shared: _Shared) -> Floats:
+    flop, known = item
+    # What Ray delivers is read-only, for which the kernels would be compiled once more.
+    game = replace(shared.game, reach=copy.deepcopy(shared.game.reach))
+    rows = {key: unlocked(array) for key, array in known.items()}
+    return resolved_values(game, flop.copy(), rows, shared.responses)
+
+
+def flop_key(bundle: Bundle, flop: FlopBoards, resolving: Resolving) -> str:
+    """Content address of a flop that was solved again."""
+    config = {**vars(resolving), "boards": flop.boards.tolist(), "weights": flop.weights.tolist()}
+    return stage_key(STAGE, code_version(_solve_flop), config, {"export": bundle.key})
+
+
+def evaluate_resolved(
+    bundle: Bundle,
+    blueprint: Blueprint,
+    boards: EvaluationBoards,
+    resolving: Resolving,
+    store: BundleStore,
+    cluster: Callable[[], Cluster],
+    progress: Callable[[int, int], None],
+) -> BlueprintValue:
+    """How a blueprint that solves again fares over the boards of a tier; flops solved before are read.
+
+    The responder is free on every street, before the flop too.
+    """
+    evaluation = Evaluation(blueprint, by_street=True)
+    game = ResolvedGame(
+        blueprint.game.tree,
+        blueprint.pots,
+        (evaluation.reach[0], evaluation.reach[1]),
+        resolving.iterations,
+    )
+    keys = [flop_key(bundle, flop, resolving) for flop in boards.flops]
+    waiting = [k for k, key in enumerate(keys) if not store.has(STAGE, key)]
+    done = len(keys) - len(waiting)
+    if waiting:
+
+        def task(position: int) -> tuple[FlopBoards, KnownRows]:
+            flop = boards.flops[waiting[position]]
+            return flop, known_rows(blueprint, flop, resolving.street)
+
+        shared = _Shared(game, tuple(evaluation.responses))
+        for position, values in cluster().stream(_solve_flop, OnDemand(len(waiting), task), shared=shared):
+            number = waiting[position]
+            store.commit(
+                pack_arrays("values", {"values": values}),
+                stage=STAGE,
+                key=keys[number],
+                code=code_version(_solve_flop),
+                config=vars(resolving),
+                inputs={"export": bundle.key},
+                metrics={"boards": len(boards.flops[number].boards)},
+            )
+            done += 1
+            progress(done, len(keys))
+    total = None
+    for key in keys:
+        values = np.array(unpack_arrays(store.open(STAGE, key), "values")["values"])
+        total = values if total is None else total + values
+    assert total is not None
+    return evaluation.result(total)
