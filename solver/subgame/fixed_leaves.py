@@ -1,8 +1,8 @@
 """Leaves where each player chooses, hand by hand, how to go on: the blueprint, or the blueprint with a bias.
 
 The strategies below the leaves are fixed: the blueprint, and the same with folds, calls or raises made likelier
-(Brown, Sandholm & Amos 2018). The choice is an ordinary decision of both players with regrets by hand, so a player whose
-continuation is exploited changes it. With s_j(k|h) the opponent's choice and r_j(h) its reach,
+(Brown, Sandholm & Amos 2018). The choice is an ordinary decision of both players with regrets by hand, so a player
+whose continuation is exploited changes it. With s_j(k|h) the opponent's choice and r_j(h) its reach,
 
     v_i(h, k) = sum over h', k' of r_j(h') s_j(k'|h') U_kk'(h, h')
 
