@@ -214,6 +214,7 @@ def test_equivalent_suits_are_worth_the_same():
     # Clubs and diamonds are not on QsJh2h: the sevens with a club play like those with a diamond.
     club, diamond = (hands[tuple(sorted(parse_board(text + "2c").tolist()[:2]))] for text in ("7c7h", "7d7h"))
     strategy = engine.strategy(int(np.flatnonzero(tree.player == 0)[0]))
+    assert not np.allclose(strategy[:, club], 1.0 / len(strategy), atol=0.01)
     np.testing.assert_array_equal(strategy[:, club], strategy[:, diamond])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -54,10 +56,15 @@ def test_ranges_at_the_root_are_the_blueprints_own_reach():
 def test_an_action_that_the_blueprint_never_takes_leaves_a_range():
     board = parse_board(small_spots.RIVER)
     line = "b250c/xb375c/xx/"
-    assert not blueprint().reach(line, board, 0).any()
-    subgame = Subgame.build(blueprint(), line, board, SubgameConfig())
-    # What the small blind did before it is still known.
-    before = blueprint().reach("b250c/xb375c/", board[:4], 0) * live_combos(board)
+    known = blueprint()
+    table = known.table.copy()
+    # The small blind never checks this turn.
+    table[known.layout.action_entries(known.game.tree.node_at("b250c/xb375c/xx"))] = 0.0
+    never = replace(known, table=table)
+    assert not never.reach(line, board, 0).any()
+    subgame = Subgame.build(never, line, board, SubgameConfig())
+    # What it did before is still known.
+    before = known.reach("b250c/xb375c/", board[:4], 0) * live_combos(board)
     kept = before >= 1e-5 * before.max()
     np.testing.assert_allclose(subgame.ranges[0][kept], before[kept] / before.max())
 
