@@ -185,7 +185,7 @@ def test_without_abstraction_the_trained_river_leads_to_the_equilibrium():
     subgame = spot(LINE, small_spots.TURN)
     leaves, engine = trained(subgame, EveryHandOnEveryRiver(small_spots.TURN), run_outs=48)
     gaps = []
-    for iterations in (20, 100):
+    for iterations in (15, 45):
         run(leaves, engine, iterations)
         leaves.begin_evaluation()
         river = river_play(subgame, averages(subgame, leaves), leaves.sampled.bucketing)

@@ -274,7 +274,7 @@ def test_safe_solving_of_leducs_second_round_never_loses_more_than_the_trunk(pla
     trunk = leduc_trunk(6)
     before = lost_to_a_best_response(trunk, player, {})
     after = {
-        kind: lost_to_a_best_response(trunk, player, resolved_leduc(trunk, player, kind, 250))
+        kind: lost_to_a_best_response(trunk, player, resolved_leduc(trunk, player, kind, 150))
         for kind in ("resolve", "maxmargin")
     }
     assert after["resolve"] <= before + 0.01
@@ -289,6 +289,6 @@ def test_unsafe_solving_can_lose_more_than_the_trunk():
         trunk = leduc_trunk(iterations)
         before = lost_to_a_best_response(trunk, 1, {})
         losses[iterations] = (
-            lost_to_a_best_response(trunk, 1, resolved_leduc(trunk, 1, "unsafe", 250)) - before
+            lost_to_a_best_response(trunk, 1, resolved_leduc(trunk, 1, "unsafe", 150)) - before
         )
     assert max(losses.values()) > 0.02, losses
