@@ -184,10 +184,8 @@ def legal_actions(rules: BettingRules, state: BettingState) -> list[tuple[Action
     """
     seat = state.actor
     mine = state.committed[seat] - state.base[seat]
-    call_to = min(
-        _owed_level(rules, seat, state.folded, state.level, state.bets), rules.stacks[seat] - state.base[seat]
-    )
-    maximum = _all_in_to(rules, state)
+    call_to = call_amount(rules, state)
+    maximum = all_in_to(rules, state)
     sizes = _raise_amounts(rules, state, call_to - mine, maximum)
     actions: list[tuple[Action, int]] = []
     if call_to > mine:
@@ -202,7 +200,14 @@ def legal_actions(rules: BettingRules, state: BettingState) -> list[tuple[Action
     return actions
 
 
-def _all_in_to(rules: BettingRules, state: BettingState) -> int:
+def call_amount(rules: BettingRules, state: BettingState) -> int:
+    """Street total of the seat to act once it calls: the bet level, or all it has."""
+    seat = state.actor
+    owed = _owed_level(rules, seat, state.folded, state.level, state.bets)
+    return min(owed, rules.stacks[seat] - state.base[seat])
+
+
+def all_in_to(rules: BettingRules, state: BettingState) -> int:
     """Street total of an all-in: own stack, or what the deepest opponent can still match."""
     seat = state.actor
     deepest = 0

@@ -15,7 +15,7 @@ the game, rake included.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -170,6 +170,7 @@ def subgame_tree(
     last_street: int = RIVER,
     *,
     raise_cap: int | None = None,
+    played: Sequence[tuple[Action, int]] = (),
     antes: tuple[int, ...] | None = None,
     rake: float = 0.0,
     rake_cap: float = 0.0,
@@ -190,6 +191,9 @@ def subgame_tree(
         Sizes by street (1 flop, 2 turn, 3 river) in place of those of the rules.
     raise_cap
         Raises allowed after a bet on the streets of `menus`, ``None`` = no cap.
+    played
+        Actions that were taken from `state` on, with their street totals. The tree has them all, whether its
+        menus offer them or not.
     antes
         Part of the dead money that each seat has paid; it counts as committed. The rest is nobody's.
     rake, rake_cap, no_flop_no_drop
@@ -227,7 +231,7 @@ def subgame_tree(
         # Resolved amounts belong to the menus they came from.
         rules = replace(rules, menus=chosen, resolved={})
     paid = (0,) * len(rules.stacks) if antes is None else antes
-    rows = _TreeBuilder(rules, last_street, node_limit).build(state)
+    rows = _TreeBuilder(rules, last_street, node_limit).build(state, played=played)
     return _finish(rows, rules.dead - sum(paid), paid, rake, rake_cap, no_flop_no_drop)
 
 
@@ -279,6 +283,15 @@ def _preflop_menus(config: GameConfig) -> StreetMenus:
     return StreetMenus((first_in, first_in), (raises, raises), over_limp=over_limp, max_bets=config.raise_cap)
 
 
+def _with_action(
+    actions: list[tuple[Action, int]], taken: tuple[Action, int] | None
+) -> list[tuple[Action, int]]:
+    """Legal actions with one that was taken in its place among them."""
+    if taken is None or taken in actions:
+        return actions
+    return sorted([*actions, taken], key=lambda choice: (min(choice[0], Action.BET), choice[1]))
+
+
 # Columns of a row of the builder, followed by the chips committed by each seat.
 _KIND, _PLAYER, _STREET, _ACTION, _PARENT, _AMOUNT, _FOLDED, _CHIPS = range(8)
 
@@ -296,24 +309,29 @@ class _TreeBuilder:
         self.limit = limit
         self.blocks: dict[tuple[Any, ...], NDArray[np.int32]] = {}
 
-    def build(self, root: BettingState, arrival: Action = Action.NONE) -> NDArray[np.int32]:
-        """Rows of the subtree of a street's first state, depth first."""
+    def build(
+        self, root: BettingState, arrival: Action = Action.NONE, played: Sequence[tuple[Action, int]] = ()
+    ) -> NDArray[np.int32]:
+        """Rows of the subtree of a street's first state, depth first, with all actions of `played`."""
         rules = self.rules
-        pending = [(root, -1, arrival, 0)]
+        # The last number counts the actions of `played` that lead to the state, -1 where it is off their way.
+        pending = [(root, -1, arrival, 0, 0)]
         rows = array("i")
         positions = array("i")
         copies: list[tuple[int, int, NDArray[np.int32]]] = []
         size = 0
         while pending:
-            state, parent, action, amount = pending.pop()
+            state, parent, action, amount, step = pending.pop()
             node, size = size, size + 1
             kind = self._kind(state)
             positions.append(node)
             rows.extend((kind, state.actor, state.street, action, parent, amount, state.folded))
             rows.extend(state.committed)
             if kind == NodeKind.DECISION:
-                for choice, to in reversed(legal_actions(rules, state)):
-                    pending.append((act(rules, state, choice, to), node, choice, to))
+                taken = played[step] if 0 <= step < len(played) else None
+                for choice, to in reversed(_with_action(legal_actions(rules, state), taken)):
+                    after = step + 1 if (choice, to) == taken else -1
+                    pending.append((act(rules, state, choice, to), node, choice, to, after))
             elif kind == NodeKind.CHANCE and state.street < self.last_street:
                 block = self._next_street(state)
                 copies.append((size, node, block))

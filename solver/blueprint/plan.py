@@ -159,8 +159,7 @@ class LaneBlock:
 
 @dataclass(frozen=True, eq=False)
 class LanePlan:
-    """The betting below some flop lines of a heads-up tree, or below one decision of any street after the
-    flop.
+    """The betting below lines of a heads-up tree that begin the same street, or below one decision after the flop.
 
     Attributes
     ----------
@@ -185,16 +184,18 @@ class LanePlan:
 
     @classmethod
     def build(cls, tree: PublicTree, lines: Sequence[int]) -> LanePlan:
-        """Plan the flop lines that begin at the given nodes, or the betting from one postflop decision on."""
+        """Plan the lines that begin a street at the given nodes, or the betting from one postflop decision on."""
         if tree.num_seats != 2:
             raise ValueError(f"stacks: the blueprint trainer plays 2 seats, not {tree.num_seats}")
         if not len(lines):
             raise ValueError("lines: no flop line to plan")
+        street = tree.street[lines[0]]
         for node in lines:
-            begins = tree.street[node] == FLOP and tree.street[tree.parent[node]] != FLOP
-            alone = len(lines) == 1 and tree.street[node] >= FLOP and tree.kind[node] == NodeKind.DECISION
+            begins = tree.street[node] == street >= FLOP and tree.street[tree.parent[node]] != street
+            alone = len(lines) == 1 and street >= FLOP and tree.kind[node] == NodeKind.DECISION
             if not begins and not alone:
-                raise ValueError(f"lines: node {node} ({tree.line(int(node))!r}) does not begin a flop")
+                name = "flop" if street <= FLOP else "street with the first line"
+                raise ValueError(f"lines: node {node} ({tree.line(int(node))!r}) does not begin a {name}")
         blocks: list[LaneBlock] = []
         roots = [int(node) for node in lines]
         for street in range(int(tree.street[roots[0]]) - FLOP, RIVER - FLOP + 1):
@@ -429,15 +430,15 @@ def _lane_program(
     river_reach = river_value = 0
     for number, block in enumerate(blocks):
         program = programs[numbers[block.shape]]
-        is_river = block.street == RIVER - FLOP
+        # Rivers are swept one block at a time in the same rows, unless the lines begin there.
+        shares_rows = block.street == RIVER - FLOP != blocks[0].street
         rows.append(
             (block.street, numbers[block.shape], table[block.street], pays, reach, value, own_actions)
         )
         own_actions += int(program["own_actions"])
         table[block.street] += block.action_rows
         pays += int(program["terminals_end"] - program["terminals"])
-        if is_river:
-            # Rivers are swept one block at a time in the same rows.
+        if shares_rows:
             river_reach = max(river_reach, int(program["reach_rows"]))
             river_value = max(river_value, int(program["value_rows"]))
         else:

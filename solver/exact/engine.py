@@ -211,6 +211,28 @@ class CfrEngine:
                     self._sweep(factors[k : k + 1], first + k, UPDATE, own)
         self.iteration = last
 
+    def update(self, player: int) -> Floats:
+        """One player's half of an iteration; player 0 comes first, and player 1 completes the iteration.
+
+        Returns
+        -------
+        float64 array
+            Counterfactual value of each of the player's root hands under the current strategies before the update.
+        """
+        iteration = self.iteration + 1
+        if self._since.shape[1] <= iteration:
+            self._since = np.pad(self._since, ((0, 0), (0, iteration + 1)))
+        w = self.schedule.weights(iteration)
+        factors = np.array([[w.positive, w.negative, w.strategy, w.prediction]])
+        self._sweep(factors, iteration, UPDATE, player)
+        self.iteration += player
+        return self._work[0].value[: len(self.game.weights[player])].astype(np.float64)
+
+    def set_range(self, player: int, weights: Floats) -> None:
+        """From now on a player arrives with other weights of its root hands; `game` keeps those it began with."""
+        roots = int((self.tree.parent < 0).sum())
+        self._weights[player].reshape(roots, -1)[:, : len(weights)] = weights
+
     def root_values(self, player: int, *, best: bool = False) -> Floats:
         """Counterfactual value of each root hand of a player against the opponent's average strategy.
 

@@ -25,7 +25,7 @@ def bench(name: str, *options: str) -> str:
 
 def test_every_script_is_run_here() -> None:
     scripts = {path.stem.removeprefix("bench_") for path in (ROOT / "scripts").glob("*.py")}
-    assert scripts == {"abstractions", "blueprint", "evaluate", "postflop", "scaling"}
+    assert scripts == {"abstractions", "blueprint", "evaluate", "postflop", "scaling", "subgame"}
 
 
 def test_the_evaluation_of_a_flop_is_timed_beside_a_sweep_of_every_board() -> None:
@@ -33,6 +33,17 @@ def test_the_evaluation_of_a_flop_is_timed_beside_a_sweep_of_every_board() -> No
     output = bench("evaluate", "--boards", "2", "--flops", "monotone", "--", *small)
     assert output.count("times faster") == 2
     assert output.count("monotone") == 2
+
+
+def test_subgames_are_timed_and_judged(exported: Path) -> None:
+    output = bench(
+        "subgame", str(exported), "--spots", "b250c/xx/@QsJh2h8d", "--seconds", "1", "--threads", "1", "--sizes", "75%",
+        "--judge-pct", "1",
+    )  # fmt: skip
+    (row,) = output.splitlines()
+    assert row.startswith("b250c/xx/@QsJh2h8d")
+    assert "loss" in row
+    assert "iterations" in row
 
 
 def test_the_chain_of_abstractions_buckets_every_street() -> None:

@@ -1,0 +1,164 @@
+"""`poker-solver subgame`: solve the spot that a hand is in, on top of a blueprint."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pipelines.commands.options import (
+    DEFAULT_STORE,
+    Game,
+    Json,
+    Store,
+    finite,
+    open_exported,
+    say_newest,
+    user_input,
+)
+from pipelines.run.errors import UserError
+from pipelines.run.progress import live_status, plain_console, size
+
+if TYPE_CHECKING:
+    from artifacts.blueprint.bundle import BlueprintBundle
+    from pipelines.commands.subgame_rows import SubgameRows
+    from solver.subgame import Progress, SubgameConfig
+
+#: Seconds of a solve that is given no other budget.
+DEFAULT_SECONDS = 3.0
+
+
+def subgame(
+    bundle: Annotated[Path | None, typer.Argument(help="exported blueprint; left out, the newest")] = None,
+    line: Annotated[str, typer.Option(help="the hand so far, any legal sizes: b250c/xb300")] = "",
+    board: Annotated[str, typer.Option(help="public cards of the line's last street: QsJh2h")] = "",
+    depth: Annotated[
+        str, typer.Option(metavar="1|2|full", help="streets to search; full: to the river")
+    ] = "1",
+    seconds: Annotated[
+        float | None, typer.Option("--time", callback=lambda v: v if v is None else finite(v), help="seconds")
+    ] = None,
+    iterations: Annotated[int | None, typer.Option(help="iterations at most")] = None,
+    target: Annotated[
+        float | None,
+        typer.Option(
+            callback=lambda v: v if v is None else finite(v), help="percent of pot, of an exact solve"
+        ),
+    ] = None,
+    safety: Annotated[
+        str, typer.Option(metavar="unsafe|resolve|maxmargin|reach", help="may the opponent stay out?")
+    ] = "unsafe",
+    sizes: Annotated[str | None, typer.Option(help="bets of the current street: 33%,75%,150%,a")] = None,
+    raises: Annotated[str | None, typer.Option(help="raises of the current street: 2.5x")] = None,
+    continuation: Annotated[
+        str | None, typer.Option(metavar="trained|values", help="what follows the searched streets")
+    ] = None,
+    values: Annotated[
+        int | None, typer.Option(metavar="1|4|7", help="fixed continuations to choose from at the leaves")
+    ] = None,
+    threads: Annotated[int, typer.Option(min=1)] = 2,
+    raw_offpath: Annotated[
+        bool, typer.Option("--raw-offpath", help="show the strategy of off-path hands as solved")
+    ] = False,
+    game: Game = None,
+    store: Store = DEFAULT_STORE,
+    json_: Json = False,
+) -> None:
+    """Solve the current street of a hand: the actual board, hand by hand, with finer sizes.
+
+    Ranges come from the blueprint along the line. Later streets are played in its buckets and trained along, or with
+    --depth full solved to the river. Ctrl-C stops early with what there is.
+
+    \b
+    Examples:
+      poker-solver subgame --line b250c/xb300 --board QsJh2h
+      poker-solver subgame STORE/export-KEY --line b250c/xx/xx/ --board QsJh2h8d3c --target 0.3 --json
+    """
+    given: dict[str, Any] = {"sizes": sizes, "raises": raises, "values": values}
+    given["continuation"] = continuation or ("values" if values is not None else "trained")
+    if seconds is None and iterations is None and target is None:
+        seconds = DEFAULT_SECONDS
+    from solver.subgame import SubgameConfig
+
+    with user_input():
+        config = SubgameConfig(
+            depth=int(depth) if depth.isdigit() else depth,
+            safety=safety,
+            iterations=iterations,
+            time_s=seconds,
+            target_pct=target,
+            threads=threads,
+            **{key: value for key, value in given.items() if value is not None},
+        )
+    opened = open_exported(bundle, store, game)
+    from artifacts.blueprint.bundle import BlueprintBundle
+
+    if not isinstance(opened, BlueprintBundle):
+        raise UserError(
+            f"{opened.path}: a bundle of stage {opened.manifest.stage}; expected one of stage export"
+        )
+    rows = _solve(opened, line, board, config, raw=raw_offpath)
+    if bundle is None:
+        say_newest(opened, game)
+    if json_:
+        print(json.dumps(rows.data()))
+        return
+    _print(rows)
+
+
+def _solve(
+    bundle: BlueprintBundle, line: str, board: str, config: SubgameConfig, *, raw: bool
+) -> SubgameRows:
+    from pipelines.commands.subgame_rows import subgame_rows
+    from solver.subgame.solve import SubgameSolver
+    from solver.subgame.subgame import Subgame
+
+    stopped = threading.Event()
+    before = {
+        number: signal.signal(number, lambda *_: stopped.set()) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        blueprint = bundle.blueprint
+        # Reading the bundle is not part of the solve.
+        started = time.perf_counter()
+        with user_input(), live_status() as show:
+            solver = SubgameSolver(blueprint, Subgame.build(blueprint, line, board, config), config)
+            show(f"{size(solver.memory_bytes)} of memory")
+
+            def tell(progress: Progress) -> None:
+                found = progress.exploitability_pct
+                gap = "" if found is None else f", {found:.3g} % of pot"
+                show(
+                    f"iteration {progress.iteration:,}, {progress.seconds:.1f} s{gap}, {size(solver.memory_bytes)}"
+                )
+
+            solution = solver.run(started=started, progress=tell, should_stop=stopped.is_set)
+        return subgame_rows(solution, config, raw=raw)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _print(rows: SubgameRows) -> None:
+    from pipelines.figures.chart_text import chart_lines
+
+    console = plain_console()
+    for text in rows.summary():
+        console.print(text, markup=False)
+    drawn = chart_lines(
+        rows.actions,
+        rows.class_shares(),
+        rows.class_reasons(),
+        reach=rows.class_reach(),
+        played=rows.frequencies,
+        colours=console.color_system is not None,
+    )
+    for line in drawn:
+        console.print(line)
+    for text in rows.table():
+        console.print(text, markup=False)

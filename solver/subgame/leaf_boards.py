@@ -1,0 +1,111 @@
+"""The boards where a search ends: their run-outs in each iteration, and the suits that are alike on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstractions.cards import COMBO_INDEX
+from abstractions.isomorphism import permute_combos
+from solver.blueprint.boards import BoardHands, Bucketing, board_hands
+from solver.exact.deals import CardGame, equivalent_suits
+from solver.subgame.run_outs import RememberedBuckets, RunOutDealer
+
+
+def combos_of(hands: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Combo numbers of hands."""
+    return COMBO_INDEX[hands[:, 0], hands[:, 1]].astype(np.int64)
+
+
+def suit_renamings(game: CardGame, board: Sequence[int]) -> list[NDArray[np.integer]]:
+    """Combos under every exchange of suits that changes neither a range nor a card of the board."""
+    later = [card for card in board if card not in game.board]
+    classes: list[tuple[int, ...]] = []
+    for members in equivalent_suits(game):
+        fixed = [suit for suit in members if any(card % 4 == suit for card in later)]
+        classes += [(suit,) for suit in fixed]
+        classes.append(tuple(suit for suit in members if suit not in fixed))
+    found: list[NDArray[np.integer]] = []
+    for orders in product(*(permutations(members) for members in classes)):
+        suits = np.arange(4, dtype=np.uint8)
+        for members, order in zip(classes, orders):
+            suits[list(members)] = order
+        found.append(permute_combos(suits))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class LeafBoard:
+    """A board where the search ends."""
+
+    dealer: RunOutDealer
+    renamings: list[NDArray[np.integer]]
+
+    @classmethod
+    def of(cls, game: CardGame, board: Sequence[int], rng: np.random.Generator) -> LeafBoard:
+        """A board of a game, whose run-outs come from a generator."""
+        return cls(RunOutDealer(board, rng), suit_renamings(game, board))
+
+    def evened(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values by combo, last, that treat equivalent suits alike: the mean over all their exchanges.
+
+        A run-out and its images are equally likely, so this is the mean over more run-outs at no cost.
+        """
+        if len(self.renamings) == 1:
+            return values
+        return np.mean([values[..., renamed] for renamed in self.renamings], axis=0)
+
+
+class SampledBoards:
+    """Deals run-outs below the boards where a search ends, fresh ones in every iteration.
+
+    Attributes
+    ----------
+    iteration
+        Number of the iteration, from 1 on.
+    learns
+        Whether the run-outs are those of an iteration, or the fixed ones of an evaluation.
+    """
+
+    def __init__(self, game: CardGame, bucketing: Bucketing, texture: int, run_outs: int, seed: int) -> None:
+        self.game, self.texture, self.run_outs, self.seed = game, texture, run_outs, seed
+        self.bucketing = RememberedBuckets(bucketing)
+        self.iteration = 0
+        self.learns = True
+        self._boards: dict[tuple[int, ...], LeafBoard] = {}
+        self._deals: dict[tuple[int, ...], list[BoardHands]] = {}
+
+    def begin_iteration(self) -> None:
+        """Deal fresh run-outs from now on; both players then learn from the same ones."""
+        self.iteration += 1
+        self.learns = True
+        self._deals = {}
+
+    def begin_evaluation(self) -> None:
+        """Deal the same run-outs from now on."""
+        self.learns = False
+        self._deals = {}
+
+    def board(self, cards: tuple[int, ...]) -> LeafBoard:
+        """A board by its cards."""
+        if cards not in self._boards:
+            self._boards[cards] = LeafBoard.of(
+                self.game, cards, np.random.default_rng([self.seed, 0, *cards])
+            )
+        return self._boards[cards]
+
+    def deals(self, cards: tuple[int, ...]) -> list[BoardHands]:
+        """The run-outs of a board."""
+        if cards not in self._deals:
+            if self.learns:
+                boards = self.board(cards).dealer.draw(self.run_outs)
+            else:
+                # Every next card once: with one card to come these are all run-outs.
+                dealer = RunOutDealer(cards, np.random.default_rng([self.seed, 1, *cards]))
+                boards = dealer.draw(len(dealer.rest))
+            self._deals[cards] = [board_hands(full, self.bucketing, self.texture) for full in boards]
+        return self._deals[cards]

@@ -1,0 +1,166 @@
+"""A solved subgame: how every hand plays, what it is worth, and which hands get where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstractions.cards import NUM_COMBOS, disjoint_weight, format_cards, live_combos
+from solver.betting.public_tree import NodeKind
+from solver.postflop.holdem import read_board
+from solver.postflop.node_report import per_deal, real_combos
+
+if TYPE_CHECKING:
+    from solver.subgame.solve import SubgameSolver
+
+Floats = NDArray[np.float64]
+Board = str | Sequence[int] | NDArray[np.integer]
+
+
+class SubgameSolution:
+    """The average strategies of a subgame.
+
+    Lines are those of the hand, from its start on; by default the line that was solved. A line of a later street that
+    was searched needs the board, too.
+
+    Attributes
+    ----------
+    seconds, iterations
+        What the solve took.
+    reason
+        Why it ended: ``iterations``, ``time``, ``target`` or ``stopped``.
+    memory_bytes
+        Tables and scratch.
+    """
+
+    def __init__(self, solver: SubgameSolver, seconds: float, reason: str) -> None:
+        self._solver = solver
+        self.subgame = solver.subgame
+        self.seconds = seconds
+        self.iterations = solver.engine.iteration
+        self.reason = reason
+        self.memory_bytes = solver.memory_bytes
+
+    @property
+    def num_leaves(self) -> int:
+        """Places where the search ends before the hand does."""
+        return len(self._solver.engine.leaves)
+
+    def covers(self, line: str) -> bool:
+        """Whether somebody acts at a line of the searched streets."""
+        try:
+            node = self.subgame.node_at(line, self._solver.engine.tree)
+        except ValueError:
+            return False
+        return bool(self._solver.engine.tree.kind[node] == NodeKind.DECISION)
+
+    def player(self, line: str | None = None) -> int:
+        """Seat that acts."""
+        return int(self._solver.engine.tree.player[self._decision(line)])
+
+    def actions(self, line: str | None = None) -> list[str]:
+        """Tokens of the actions."""
+        tree = self._solver.engine.tree
+        return [tree.token(child) for child in tree.children_of(self._decision(line)).tolist()]
+
+    def strategy(self, line: str | None = None, board: Board | None = None) -> Floats:
+        """Probability of each action by combo, ``[action, 1326]``.
+
+        Combos outside the range that was solved take all actions alike; those that the board blocks have 0.
+        """
+        engine, node = self._solver.engine, self._decision(line)
+        number, suits, cards = self._board(node, board)
+        player = int(engine.tree.player[node])
+        actions = int(engine.tree.num_children[node])
+        live = live_combos(cards)
+        result = np.where(live, 1.0 / actions, 0.0) * np.ones((actions, 1))
+        hands = engine.game.hands[player][engine.deals.hands[player][number]]
+        result[:, real_combos(hands, suits)] = engine.strategy(node, number)
+        return result
+
+    def range(self, player: int, line: str | None = None, board: Board | None = None) -> Floats:
+        """Weight of each combo of a player at a line, [1326]: its range at the root times its own actions since."""
+        tree = self._solver.engine.tree
+        node = self.subgame.node_at(self.subgame.line if line is None else line, tree)
+        cards = self._board(node, board)[2]
+        weights = np.where(live_combos(cards), self.subgame.ranges[player], 0.0)
+        root = self.subgame.root_line
+        while node > 0:
+            parent = int(tree.parent[node])
+            if tree.player[parent] == player:
+                public = cards[: len(self.subgame.board) + int(tree.street[parent] - tree.street[0])]
+                taken = tree.children_of(parent).tolist().index(node)
+                weights = weights * self.strategy(root + tree.line(parent), public)[taken]
+            node = parent
+        return weights
+
+    def frequencies(self, line: str | None = None, board: Board | None = None) -> Floats:
+        """How often each action is taken, over the deals that get there."""
+        player, strategy = self.player(line), self.strategy(line, board)
+        weights = self.range(player, line, board) * self._met(player, line, board)
+        total = float(weights.sum())
+        return strategy @ weights / total if total > 0.0 else strategy.mean(axis=1)
+
+    def ev(self, line: str | None = None, board: Board | None = None) -> Floats:
+        """Chips that each combo of the player to act receives from a line on, pot share included, [1326].
+
+        Nan for combos outside the range, and for those that meet nobody. Where the search ended before the hand does,
+        values below are estimated over a fixed set of run-outs.
+        """
+        engine, node = self._solver.engine, self._decision(line)
+        number, suits, _ = self._board(node, board)
+        player = int(engine.tree.player[node])
+        if self._solver.leaves is not None:
+            self._solver.leaves.begin_evaluation()
+        engine.set_range(0, engine.game.weights[0])
+        engine.set_range(1, engine.game.weights[1])
+        found = engine.node_values(node, number)
+        met = engine.compatible(player, found.reach[1 - player], number)
+        share = engine.tree.dead / 2 + float(engine.tree.committed[node, player])
+        result = np.full(NUM_COMBOS, np.nan)
+        combos = real_combos(engine.game.hands[player][found.hands[player]], suits)
+        result[combos] = np.where(met > 0.0, per_deal(found.values[player], met) + share, np.nan)
+        return result
+
+    def root_values(self, player: int) -> Floats:
+        """Net chips per deal of each combo of a player at the root, both playing the solution, [1326].
+
+        Nan for the combos that have none in `ev`.
+        """
+        engine = self._solver.engine
+        if self._solver.leaves is not None:
+            self._solver.leaves.begin_evaluation()
+        for seat in range(2):
+            engine.set_range(seat, engine.game.weights[seat])
+        met = engine.compatible(player, engine.game.weights[1 - player])
+        result = np.full(NUM_COMBOS, np.nan)
+        values = per_deal(engine.root_values(player), met) + engine.tree.dead / 2
+        result[real_combos(engine.game.hands[player], range(4))] = np.where(met > 0.0, values, np.nan)
+        return result
+
+    def _met(self, player: int, line: str | None, board: Board | None) -> Floats:
+        """Weight of the opponent's hands that each combo can meet."""
+        return disjoint_weight(self.range(1 - player, line, board))
+
+    def _decision(self, line: str | None) -> int:
+        tree = self._solver.engine.tree
+        node = self.subgame.node_at(self.subgame.line if line is None else line, tree)
+        if tree.kind[node] != NodeKind.DECISION:
+            raise ValueError(f"line {line!r}: nobody acts there")
+        return node
+
+    def _board(self, node: int, board: Board | None) -> tuple[int, tuple[int, ...], NDArray[np.uint8]]:
+        """The engine's number of a board, the real suit of each of its suits, and its cards."""
+        engine, root = self._solver.engine, self.subgame.board
+        cards = root if board is None else read_board(board)
+        dealt = int(engine.tree.street[node] - engine.tree.street[0])
+        if cards[: len(root)] != root or len(cards) < len(root) + dealt:
+            raise ValueError(
+                f"board {format_cards(list(cards))!r}: expected {format_cards(list(root))!r} and {dealt} more cards"
+            )
+        cards = cards[: len(root) + dealt]
+        number, suits = engine.deals.locate(cards[len(root) :])
+        return number, suits, np.array(cards, dtype=np.uint8)

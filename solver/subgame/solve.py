@@ -1,0 +1,270 @@
+"""Solve a subgame: one loop for every depth, continuation and safety, read it first.
+
+An iteration updates both players in turn, by the engine of `solver.exact`. Before it, the leaves deal fresh run-outs;
+around the opponent's half, the gadget of a safe solve says with which hands it enters and learns what that was worth.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstractions.cards import NUM_COMBOS
+from solver.blueprint.strategy import Blueprint
+from solver.cfr.leaves import LeafProvider
+from solver.cfr.schedules import schedule
+from solver.exact.betting_plan import leaf_nodes
+from solver.exact.engine import CfrEngine
+from solver.postflop.solver import AUTO
+from solver.subgame.blueprint_play import blueprint_values, gifts_along
+from solver.subgame.config import SubgameConfig
+from solver.subgame.fixed_leaves import FixedContinuations
+from solver.subgame.leaf_boards import combos_of, suit_renamings
+from solver.subgame.safety import Gadget, gadget
+from solver.subgame.solution import SubgameSolution
+from solver.subgame.subgame import Ranges, Subgame
+from solver.subgame.trained_leaves import TrainedLeaves
+
+Floats = NDArray[np.float64]
+#: Discounts of a search whose leaves are sampled: a little more memory than for exact values.
+SAMPLED = schedule("dcfr", beta=0.5, gamma=2.0)
+
+
+class SearchLeaves(LeafProvider, Protocol):
+    """Leaves that learn: they are told when an iteration begins and when play is only evaluated."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of tables and scratch."""
+
+    def begin_iteration(self) -> None:
+        """The next values belong to a new iteration."""
+
+    def begin_evaluation(self) -> None:
+        """The next values are those of average strategies."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a solve stands. Exploitability, in percent of the pot, is known where it was just measured."""
+
+    iteration: int
+    seconds: float
+    exploitability_pct: float | None = None
+
+
+def solve_subgame(
+    blueprint: Blueprint,
+    line: str,
+    board: str | Sequence[int] | NDArray[np.integer],
+    config: SubgameConfig | None = None,
+    *,
+    ranges: Ranges | None = None,
+    opt_outs: Floats | None = None,
+    gifts: Floats | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> SubgameSolution:
+    """Solve the spot that a line has reached on a board.
+
+    Parameters
+    ----------
+    blueprint
+        What both play before the subgame, and what later streets are bucketed by.
+    line
+        The hand so far, with any legal sizes.
+    board
+        Public cards of the line's last street.
+    config
+        How to solve, see `SubgameConfig`.
+    ranges
+        Both ranges at the start of the street; by default the blueprint's.
+    opt_outs, gifts
+        Of a safe solve: what each combo of the player who is not to act would get without the subgame, and what it
+        gave away on the way, in net chips since the start of the hand, [1326] each; by default estimated with the
+        blueprint.
+    progress
+        Called about four times a second, and after every measurement.
+    should_stop
+        Asked between iterations; true ends the solve, which then returns the average so far.
+
+    Raises
+    ------
+    ValueError
+        With one line about the input: a line that cannot be played, a board that does not fit it, a budget that is
+        over before the first iteration, memory over the limit.
+    """
+    started = time.perf_counter()
+    config = config or SubgameConfig()
+    subgame = Subgame.build(blueprint, line, board, config, ranges=ranges)
+    solver = SubgameSolver(blueprint, subgame, config, opt_outs=opt_outs, gifts=gifts)
+    return solver.run(started=started, progress=progress, should_stop=should_stop)
+
+
+class SubgameSolver:
+    """Tables of a subgame, and the loop that fills them."""
+
+    def __init__(
+        self,
+        blueprint: Blueprint,
+        subgame: Subgame,
+        config: SubgameConfig,
+        *,
+        opt_outs: Floats | None = None,
+        gifts: Floats | None = None,
+    ) -> None:
+        self.subgame, self.config = subgame, config
+        self.leaves = search_leaves(blueprint, subgame, config)
+        tree, _ = subgame.searched
+        self.engine = CfrEngine(
+            tree,
+            subgame.cards,
+            AUTO if self.leaves is None else SAMPLED,
+            threads=config.threads,
+            memory_limit=config.memory_bytes,
+            leaves=self.leaves,
+        )
+        if self.memory_bytes > config.memory_bytes:
+            raise ValueError(
+                f"memory: the subgame needs {self.memory_bytes / 2**20:,.0f} MiB, over the limit of "
+                f"{config.memory_bytes / 2**20:,.0f} MiB; use fewer sizes or a smaller depth"
+            )
+        self.opponent = 1 - subgame.streets[-1].state.actor
+        self._renamings = suit_renamings(subgame.cards, subgame.board)
+        self.gadget = self._gadget(blueprint, opt_outs, gifts)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of tables and scratch."""
+        return self.engine.memory_bytes + (0 if self.leaves is None else self.leaves.nbytes)
+
+    def run(
+        self,
+        *,
+        started: float | None = None,
+        progress: Callable[[Progress], None] | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> SubgameSolution:
+        """Iterate until the budget is spent, the target is met, or somebody says stop."""
+        config, engine = self.config, self.engine
+        started = time.perf_counter() if started is None else started
+        deadline = np.inf if config.time_s is None else started + config.time_s
+        if time.perf_counter() >= deadline:
+            spent = time.perf_counter() - started
+            raise ValueError(
+                f"time_s: {config.time_s:g} s are over before the first iteration; preparing took {spent:.2f} s"
+            )
+        most = np.inf if config.iterations is None else config.iterations
+        measures = config.target_pct is not None and self._is_exact
+        next_check = 10 if measures else np.inf
+        told = time.perf_counter()
+        reason = "iterations"
+        while engine.iteration < most:
+            self._advance(min(most, next_check), deadline)
+            now = time.perf_counter()
+            found = None
+            if measures and engine.iteration >= next_check:
+                found = 100.0 * engine.exploitability() / self.subgame.pot
+                next_check = engine.iteration + max(10, engine.iteration // 4)
+            if progress is not None and (found is not None or now - told >= 0.25):
+                progress(Progress(engine.iteration, now - started, found))
+                told = now
+            if found is not None and config.target_pct is not None and found <= config.target_pct:
+                reason = "target"
+                break
+            if now >= deadline:
+                reason = "time"
+                break
+            if should_stop is not None and should_stop():
+                reason = "stopped"
+                break
+        return SubgameSolution(self, time.perf_counter() - started, reason)
+
+    @property
+    def _is_exact(self) -> bool:
+        return self.leaves is None and self.gadget is None
+
+    def _advance(self, most: float, deadline: float) -> None:
+        """One iteration, or several where they are short: a block takes about 20 milliseconds."""
+        engine = self.engine
+        begun = time.perf_counter()
+        while engine.iteration < most:
+            if self._is_exact:
+                engine.run(1)
+            else:
+                self._iterate()
+            now = time.perf_counter()
+            if now - begun >= 0.02 or now >= deadline:
+                break
+
+    def _iterate(self) -> None:
+        if self.leaves is not None:
+            self.leaves.begin_iteration()
+        for player in range(2):
+            if self.gadget is not None and player != self.opponent:
+                self.engine.set_range(self.opponent, self.gadget.weights)
+            values = self.engine.update(player)
+            if self.gadget is not None and player == self.opponent:
+                self.gadget.observe(self._evened(values))
+
+    def _evened(self, values: Floats) -> Floats:
+        """Values of the opponent's hands without the rounding that would tell equivalent suits apart."""
+        if len(self._renamings) == 1:
+            return values
+        combos = combos_of(self.subgame.cards.hands[self.opponent])
+        dense = np.zeros(NUM_COMBOS)
+        dense[combos] = values
+        return np.mean([dense[renamed] for renamed in self._renamings], axis=0)[combos]
+
+    def _gadget(self, blueprint: Blueprint, opt_outs: Floats | None, gifts: Floats | None) -> Gadget | None:
+        kind, game = self.config.safety, self.subgame.cards
+        if kind == "unsafe":
+            return None
+        combos = combos_of(game.hands[self.opponent])
+        met = self.engine.compatible(self.opponent, game.weights[1 - self.opponent])
+        if opt_outs is None:
+            opt_outs = blueprint_values(blueprint, self.subgame, self.opponent, seed=self.config.seed)
+        if gifts is None and kind == "reach":
+            gifts = gifts_along(blueprint, self.subgame, self.opponent, seed=self.config.seed)
+        return gadget(
+            kind,
+            # The engine counts chips over an even split of the dead money.
+            opt_outs[combos] - self.subgame.tree.dead / 2,
+            met,
+            gifts=None if gifts is None else gifts[combos],
+        )
+
+
+def search_leaves(blueprint: Blueprint, subgame: Subgame, config: SubgameConfig) -> SearchLeaves | None:
+    """What follows the searched streets; None where they lead to the river."""
+    tree, nodes = subgame.searched
+    leaves = leaf_nodes(tree)
+    if len(leaves) == 0:
+        return None
+    texture = blueprint.texture(np.array(subgame.board, dtype=np.uint8))
+    if config.continuation == "trained":
+        return TrainedLeaves(
+            subgame.tree,
+            nodes,
+            leaves,
+            subgame.cards,
+            blueprint.bucketing,
+            texture,
+            run_outs=config.run_outs,
+            seed=config.seed,
+            threads=config.threads,
+        )
+    return FixedContinuations(
+        blueprint,
+        subgame,
+        leaves,
+        num_values=config.values,
+        factor=config.factor,
+        run_outs=config.run_outs,
+        seed=config.seed,
+    )

@@ -1,0 +1,197 @@
+"""Later streets in the blueprint's buckets, trained along with the streets that are searched hand by hand.
+
+Where the search ends, both players go on in a game of their own: same chips, but hands are seen by bucket, and every
+iteration plays a few fresh run-outs of it. Its regrets and averages grow linearly with the iteration (linear CFR),
+by the update kernel of the blueprint's trainer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstractions.cards import NUM_COMBOS
+from solver.betting.public_tree import PublicTree
+from solver.blueprint.board_play import table_side
+from solver.blueprint.boards import NUM_LIVE, BoardHands, Bucketing
+from solver.blueprint.kernels import (
+    EXPECTED,
+    FROM_TABLES,
+    UPDATE,
+    _sweep_board,
+    by_hand_showdown,
+    make_work,
+)
+from solver.blueprint.plan import LanePlan, num_action_rows
+from solver.blueprint.river_choices import NO_CHOICES
+from solver.blueprint.tables import TableLayout
+from solver.cfr.leaves import Leaves, Reach
+from solver.exact.deals import CardGame
+from solver.subgame.leaf_boards import SampledBoards, combos_of
+
+#: Element type of the tables, as in training.
+DTYPE = np.float32
+
+
+class BucketedLines:
+    """Some lines that begin the same street: their betting to the river, and tables by bucket."""
+
+    def __init__(self, tree: PublicTree, lines: Sequence[int], num_buckets: tuple[int, int, int]) -> None:
+        self.plan = LanePlan.build(tree, lines)
+        self.layout = TableLayout(self.plan, num_buckets)
+        self.regret = np.zeros(self.layout.size, dtype=DTYPE)
+        self.average = np.zeros(self.layout.size, dtype=DTYPE)
+        first, second = (line_payoffs(self.plan, own) for own in range(2))
+        self.pays = (first, second)
+        self._work = make_work(self.plan.programs, NUM_LIVE, DTYPE)
+        self._by_hand = by_hand_showdown(DTYPE)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of tables and scratch."""
+        return self.regret.nbytes + self.average.nbytes + sum(part.nbytes for part in self._work)
+
+    def sweep(
+        self,
+        own: int,
+        deal: BoardHands,
+        reach: NDArray[Any],
+        weight: float,
+        learns: bool,
+        out: NDArray[np.float64],
+    ) -> None:
+        """Add what the lines are worth to `own` on a full board, times `weight`, to ``out[line, combo]``.
+
+        With `learns`, current strategies are played and updated; without, average ones are played.
+        """
+        side = table_side(self.layout, self.regret if learns else self.average, deal.runs)
+        _sweep_board(
+            self.plan.programs[own],
+            self.pays[own],
+            deal.hands,
+            deal.combos,
+            side,
+            side,
+            reach,
+            self.average,
+            UPDATE if learns else EXPECTED,
+            weight,
+            FROM_TABLES,
+            NO_CHOICES,
+            self._by_hand,
+            -np.inf,
+            self._work,
+            self._work,
+            out,
+        )
+
+
+def line_payoffs(plan: LanePlan, own: int) -> NDArray[Any]:
+    """Payoffs of a plan's terminals over an even split of the dead money, as leaves are valued."""
+    pays = plan.payoffs(own)
+    pays[:, 1:] -= plan.tree.dead / 2
+    return pays.ravel().astype(DTYPE)
+
+
+def split_lines(tree: PublicTree, lines: Sequence[int], parts: int) -> list[NDArray[np.int64]]:
+    """The numbers of lines in parts of about the same work."""
+    sizes = [num_action_rows(tree, line) for line in lines]
+    loads = [0] * min(parts, len(lines))
+    members: list[list[int]] = [[] for _ in loads]
+    for number in sorted(range(len(lines)), key=lambda k: -sizes[k]):
+        part = loads.index(min(loads))
+        members[part].append(number)
+        loads[part] += sizes[number]
+    return [np.array(sorted(part)) for part in members]
+
+
+class TrainedLeaves:
+    """Values of leaves below which play is trained along, as `solver.cfr.leaves.LeafProvider`.
+
+    Parameters
+    ----------
+    tree
+        The whole betting tree: it goes on where the engine's tree stops.
+    nodes
+        Node of `tree` for each node of the engine's tree.
+    game
+        Cards at the engine's root.
+    bucketing, texture
+        Buckets that later streets are played in.
+    run_outs
+        Run-outs that an iteration plays below each board.
+    """
+
+    def __init__(
+        self,
+        tree: PublicTree,
+        nodes: NDArray[np.integer],
+        leaves: NDArray[np.integer],
+        game: CardGame,
+        bucketing: Bucketing,
+        texture: int,
+        *,
+        run_outs: int,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
+        self.sampled = SampledBoards(game, bucketing, texture, run_outs, seed)
+        lines = [int(tree.children_of(int(nodes[leaf]))[0]) for leaf in leaves]
+        self.members = split_lines(tree, lines, threads)
+        self.groups = [
+            BucketedLines(tree, [lines[k] for k in part], bucketing.num_buckets) for part in self.members
+        ]
+        self.num_lines = len(lines)
+        self._pool = ThreadPoolExecutor(len(self.groups)) if len(self.groups) > 1 else None
+        first, second = (combos_of(hands) for hands in game.hands)
+        self.combos = (first, second)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of tables and scratch."""
+        return sum(group.nbytes for group in self.groups)
+
+    def begin_iteration(self) -> None:
+        """Deal fresh run-outs. Both players then learn from the same ones."""
+        self.sampled.begin_iteration()
+
+    def begin_evaluation(self) -> None:
+        """From now on, play the average strategies on a fixed set of run-outs, and learn nothing."""
+        self.sampled.begin_evaluation()
+
+    def values(self, leaves: Leaves, reach: Reach, player: int) -> NDArray[np.float64]:
+        """Counterfactual values as `solver.cfr.leaves.LeafProvider` describes them."""
+        values = np.zeros((len(leaves), len(self.combos[player])))
+        for first in range(0, len(leaves), self.num_lines):
+            board = tuple(leaves.boards[first].tolist())
+            here = np.zeros((self.num_lines, NUM_COMBOS), dtype=DTYPE)
+            part = slice(first, first + self.num_lines)
+            here[:, self.combos[1 - player]] = reach[1 - player][part]
+            values[part] = self.board_values(board, here, player)[:, self.combos[player]]
+        return values
+
+    def board_values(self, board: tuple[int, ...], reach: NDArray[Any], player: int) -> NDArray[np.float64]:
+        """What all lines are worth to a player on a board, ``[line, 1326]``, given the opponent's reach."""
+        deals, learns = self.sampled.deals(board), self.sampled.learns
+        # Linear CFR: what iteration t adds counts t times. The answer does not.
+        growth = float(self.sampled.iteration) if learns else 1.0
+        weight = growth * self.sampled.board(board).dealer.scale / len(deals)
+        out = np.zeros((self.num_lines, NUM_COMBOS))
+
+        def sweep(number: int) -> None:
+            mine = self.members[number]
+            found = np.zeros((len(mine), NUM_COMBOS))
+            arriving = np.ascontiguousarray(reach[mine], dtype=DTYPE)
+            for deal in deals:
+                self.groups[number].sweep(player, deal, arriving, weight, learns, found)
+            out[mine] = found / growth
+
+        if self._pool is None:
+            sweep(0)
+        else:
+            list(self._pool.map(sweep, range(len(self.groups))))
+        return self.sampled.board(board).evened(out)

@@ -1,0 +1,91 @@
+"""`poker-solver subgame` on a tiny exported blueprint, as a person types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from abstractions.cards import live_combos, parse_board
+from pipelines.poker_solver import app
+from pipelines.run.errors import UserError
+
+#: The tiny blueprint has buckets for this flop, this turn, and every river of it.
+FLOP, TURN = "QsJh2h", "QsJh2h8d"
+
+KEYS = {
+    "line", "board", "player", "actions", "frequencies", "hands", "iterations", "seconds", "depth", "safety", "values",
+    "leaves", "memory_bytes", "cached",
+}  # fmt: skip
+SMALL = ("--sizes", "75%", "--raises", "a", "--threads", "1")
+
+
+def run(*words: object) -> str:
+    done = CliRunner().invoke(app, ["subgame", *(str(word) for word in words)])
+    if done.exception is not None:
+        raise done.exception
+    return done.stdout
+
+
+def test_json_holds_every_live_combo_of_the_player_to_act(exported: Path) -> None:
+    text = run(
+        exported,
+        "--line",
+        "b250c/xx/x",
+        "--board",
+        TURN,
+        "--iterations",
+        3,
+        *SMALL,
+        "--json",
+        "--raw-offpath",
+    )
+    data = json.loads(text)
+    assert set(data) == KEYS
+    assert (data["line"], data["board"], data["player"], data["depth"]) == ("b250c/xx/x", TURN, "sb", 1)
+    assert (data["iterations"], data["safety"], data["values"], data["cached"]) == (3, "unsafe", None, False)
+    assert data["leaves"] > 0
+    assert len(data["hands"]) == live_combos(parse_board(TURN)).sum()
+    assert sum(data["frequencies"]) == pytest.approx(1.0)
+    for row in data["hands"].values():
+        assert sum(row["strategy"]) == pytest.approx(1.0)
+    weights = [row["weight"] for row in data["hands"].values()]
+    values = [row["ev"] for row in data["hands"].values() if row["ev"] is not None]
+    assert max(weights) == pytest.approx(1.0)
+    assert np.isfinite(values).all()
+
+
+def test_the_text_draws_the_decision_and_lists_combos(exported: Path) -> None:
+    text = run(exported, "--line", "b250c/xx/x", "--board", TURN, "--iterations", 2, *SMALL)
+    assert f"b250c/xx/x: sb to act on {TURN}, pot 500" in text
+    assert "2 iterations in" in text
+    assert "AA " in text
+    assert "hand    weight" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--line", "b250c/b1", "--board", FLOP), "'b1' is below the smallest bet"),
+        (("--line", "b250c/xx/", "--board", FLOP), "3 cards; line 'b250c/xx/' is on the turn, which has 4"),
+        (("--line", "b250", "--board", FLOP), "has seen no flop"),
+        (
+            ("--line", "b250c/", "--board", FLOP, "--depth", "deep"),
+            "depth: 'deep' is unknown; accepted: 1, 2, full",
+        ),
+        (("--line", "b250c/", "--board", FLOP, "--safety", "x"), "safety: 'x' is unknown"),
+        (("--line", "b250c/", "--board", FLOP, "--values", "3"), "values: 3 is unknown; accepted: 1, 4, 7"),
+        (
+            ("--line", "b250c/", "--board", FLOP, "--time", "1e-9"),
+            "time_s: 1e-09 s are over before the first",
+        ),
+        (("--line", "b250c/", "--board", FLOP, "--sizes", "50"), "sizes: size '50' is not understood"),
+    ],
+)
+def test_bad_input_is_one_line(exported: Path, words: tuple[str, ...], message: str) -> None:
+    with pytest.raises(UserError, match=message) as refused:
+        run(exported, *words)
+    assert "\n" not in str(refused.value)
