@@ -32,6 +32,7 @@ from pipelines.run.command import run_command
 from pipelines.run.disk import make_store
 from pipelines.run.errors import UserError
 from pipelines.run.progress import Reporter, plain_console, size
+from pipelines.run.recorded_runs import RESOLVED
 from pipelines.run.tracking import Tracker, exit_status, flatten
 from pipelines.training.evaluation_boards import (
     TIERS,
@@ -156,7 +157,7 @@ def resolve(request: Request) -> str:
             reporter.stop()
         tracker.metrics(
             {
-                f"exploitability_resolved_{street}": found.exploitability,
+                f"{RESOLVED}{street}": found.exploitability,
                 "exploitability_alone": alone.exploitability,
                 **{f"loss_{name}": loss for name, loss in found.by_street.items()},
             }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ class RunRow:
     """One pipeline run as recorded. Exploitability in mbb/hand, `_se` its standard error; None where not measured.
 
     `bundle` is the folder name of the exported bundle, empty where the run did not get there; `stacks` in chips.
+    `resolved` is what `pipelines.resolve` measured for that bundle, as ``street on tier`` and mbb/hand.
     """
 
     run_id: str
@@ -60,6 +61,11 @@ class RunRow:
     bundle: str = ""
     stacks: tuple[int, ...] = ()
     exploitability_raw_se: float | None = None
+    resolved: dict[str, float] = field(default_factory=dict)
+
+
+#: Start of the name of what `pipelines.resolve` measures; the street follows.
+RESOLVED = "exploitability_resolved_"
 
 
 def recorded_runs(tracking: Tracking) -> list[RunRow]:
@@ -75,13 +81,20 @@ def recorded_runs(tracking: Tracking) -> list[RunRow]:
         if experiment is None:
             return []
         rows: list[RunRow] = []
+        resolved: dict[str, dict[str, float]] = {}
         token: str | None = None
         while True:
             page = client.search_runs([experiment.experiment_id], max_results=1000, page_token=token)
-            rows += [_row(run) for run in page if "mlflow.parentRunId" not in run.data.tags]
+            for run in page:
+                if run.data.tags.get("command") == "resolve":
+                    # Newest first: what was measured last stands.
+                    bundle = resolved.setdefault(f"export-{run.data.tags['key.export']}", {})
+                    bundle |= _resolved(run) | bundle
+                elif "mlflow.parentRunId" not in run.data.tags:
+                    rows.append(_row(run))
             token = page.token
             if not token:
-                return rows
+                return [replace(row, resolved=resolved.get(row.bundle, {})) for row in rows]
     except Exception as error:  # MLflow passes on whatever its database or the driver of it raises
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise UserError(f"tracking.uri: {tracking.uri} does not answer ({reason})") from None
@@ -90,6 +103,15 @@ def recorded_runs(tracking: Tracking) -> list[RunRow]:
 def _figure(metrics: Mapping[str, float], name: str) -> float | None:
     """A figure of a run by its name of today or, in older runs, by the one of then."""
     return metrics.get(name, metrics.get(_OLD_NAMES.get(name, "")))
+
+
+def _resolved(run: Any) -> dict[str, float]:
+    """What a run of `pipelines.resolve` measured, by street and tier."""
+    return {
+        f"{name.removeprefix(RESOLVED)} on {run.data.tags['tier']}": value
+        for name, value in run.data.metrics.items()
+        if name.startswith(RESOLVED)
+    }
 
 
 def _row(run: Any) -> RunRow:
@@ -163,6 +185,10 @@ def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -
                 spread,
             )
         console.print(table)
+        for row in rows:
+            if row.resolved:
+                found = ", ".join(f"{value:.1f} from the {where}" for where, value in row.resolved.items())
+                console.print(f"{row.run_id[:8]} with re-solving: {found}", soft_wrap=True)
         usual = usual_settings(rows)
         for row in rows:
             own = {key: row.settings.get(key, "-") for key in usual}
