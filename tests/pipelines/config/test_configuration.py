@@ -43,8 +43,8 @@ def test_every_option_of_every_group_composes(group: str, option: str) -> None:
 
 def test_the_presets_have_the_sizes_of_the_design() -> None:
     sizes = {name: compose_config([f"+preset={name}"]) for name in PRESETS}
-    assert [sizes[p].abstraction.textures for p in ("fast", "standard", "accurate")] == [50, 100, 200]
-    assert [sizes[p].abstraction.buckets.flop for p in ("fast", "standard", "accurate")] == [500, 100, 100]
+    assert [sizes[p].abstraction.textures for p in ("fast", "standard", "accurate")] == [50, 20, 50]
+    assert [sizes[p].abstraction.buckets.flop for p in ("fast", "standard", "accurate")] == [500, 200, 200]
     assert [sizes[p].abstraction.scope for p in ("fast", "standard", "accurate")] == [
         "global",
         "texture",
@@ -255,8 +255,8 @@ def test_the_machine_bounds_a_local_cluster_only() -> None:
         (["+preset=smoke"], "river", 72),
         (["+preset=smoke", "abstraction.scope=texture"], "flop", 1),
         (["+preset=smoke", "abstraction.scope=texture"], "turn", 24),
-        (["abstraction=standard"], "flop", 17),
-        (["abstraction=standard"], "turn", 17 * 49),
+        (["abstraction=standard"], "flop", 87),
+        (["abstraction=standard"], "turn", 87 * 49),
     ],
 )
 def test_the_boards_that_share_a_set_of_buckets_are_bounded(
