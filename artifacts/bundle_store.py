@@ -28,6 +28,9 @@ from artifacts.errors import BundleError
 from artifacts.format.arrow_file import Column
 from artifacts.format.manifest import MANIFEST, Manifest, read_manifest
 
+#: Stages whose bundles answer questions about a result: they are no results, and are kept as long as theirs is.
+ANSWERS = ("resolved_flop", "subgame")
+
 
 @dataclass(frozen=True)
 class GcReport:
@@ -223,8 +226,9 @@ def _names_in(record: Path) -> list[str]:
 def _closure(manifests: list[Manifest], keep: int) -> set[str]:
     """Names of the last `keep` results and of everything they were made from."""
     by_key = {manifest.key: manifest for manifest in manifests}
-    used = {key for manifest in manifests for key in manifest.inputs.values()}
-    results = [manifest for manifest in manifests if manifest.key not in used]
+    made = [manifest for manifest in manifests if manifest.stage not in ANSWERS]
+    used = {key for manifest in made for key in manifest.inputs.values()}
+    results = [manifest for manifest in made if manifest.key not in used]
     todo = results[max(0, len(results) - keep) :]
     names: set[str] = set()
     while todo:
@@ -232,4 +236,9 @@ def _closure(manifests: list[Manifest], keep: int) -> set[str]:
         if manifest.name not in names:
             names.add(manifest.name)
             todo += [by_key[key] for key in manifest.inputs.values() if key in by_key]
-    return names
+    kept = {manifest.key for manifest in made if manifest.name in names}
+    return names | {
+        answer.name
+        for answer in manifests
+        if answer.stage in ANSWERS and kept.issuperset(answer.inputs.values())
+    }

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import threading
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from artifacts.blueprint.bundle import BlueprintBundle
     from pipelines.commands.subgame_rows import SubgameRows
     from solver.subgame import Progress, SubgameConfig
+    from solver.subgame.solve import SubgameSolver
 
 #: Seconds of a solve that is given no other budget.
 DEFAULT_SECONDS = 3.0
@@ -72,7 +73,7 @@ def subgame(
     """Solve the current street of a hand: the actual board, hand by hand, with finer sizes.
 
     Ranges come from the blueprint along the line. Later streets are played in its buckets and trained along, or with
-    --depth full solved to the river. Ctrl-C stops early with what there is.
+    --depth full solved to the river. Ctrl-C stops early with what there is. Solves are kept in the store.
 
     \b
     Examples:
@@ -114,31 +115,46 @@ def subgame(
 def _solve(
     bundle: BlueprintBundle, line: str, board: str, config: SubgameConfig, *, raw: bool
 ) -> SubgameRows:
+    from artifacts.bundle_store import BundleStore
+    from artifacts.subgame_bundle import StoredSubgames
     from pipelines.commands.subgame_rows import subgame_rows
-    from solver.subgame.solve import SubgameSolver
+    from pipelines.run.code_version import code_version
+    from solver.subgame.hand_solver import solve_street
     from solver.subgame.subgame import Subgame
 
+    # Solves are kept beside the blueprint, where that folder may be written to.
+    kept = StoredSubgames(BundleStore(bundle.path.parent), bundle.key, code_version(solve_street))
+    memory = ""
     stopped = threading.Event()
     before = {
         number: signal.signal(number, lambda *_: stopped.set()) for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
         blueprint = bundle.blueprint
-        # Reading the bundle is not part of the solve.
-        started = time.perf_counter()
         with user_input(), live_status() as show:
-            solver = SubgameSolver(blueprint, Subgame.build(blueprint, line, board, config), config)
-            show(f"{size(solver.memory_bytes)} of memory")
+            spot = Subgame.build(blueprint, line, board, config)
+
+            def tell_memory(solver: SubgameSolver) -> None:
+                nonlocal memory
+                memory = size(solver.memory_bytes)
+                show(f"{memory} of memory")
 
             def tell(progress: Progress) -> None:
                 found = progress.exploitability_pct
                 gap = "" if found is None else f", {found:.3g} % of pot"
-                show(
-                    f"iteration {progress.iteration:,}, {progress.seconds:.1f} s{gap}, {size(solver.memory_bytes)}"
-                )
+                show(f"iteration {progress.iteration:,}, {progress.seconds:.1f} s{gap}, {memory}")
 
-            solution = solver.run(started=started, progress=tell, should_stop=stopped.is_set)
-        return subgame_rows(solution, config, raw=raw)
+            solved, cached = solve_street(
+                blueprint,
+                spot,
+                config,
+                blueprint_key=kept.blueprint_key,
+                cache=kept if os.access(bundle.path.parent, os.W_OK) else None,
+                prepared=tell_memory,
+                progress=tell,
+                should_stop=stopped.is_set,
+            )
+        return subgame_rows(spot, solved, config, cached=cached, raw=raw)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

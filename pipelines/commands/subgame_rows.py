@@ -21,8 +21,8 @@ from artifacts.postflop_offpath import clean_off_path, reasons_by_key
 from pipelines.commands.history_rows import by_hole
 from solver.betting.lines import HEADS_UP_SEATS, history_key
 from solver.subgame.config import SubgameConfig
-from solver.subgame.solution import SubgameSolution
-from solver.subgame.subgame import decisions
+from solver.subgame.solved_street import SolvedStreet
+from solver.subgame.subgame import Subgame, decisions
 
 Floats = NDArray[np.float64]
 #: Combos that the text lists, the heaviest first.
@@ -35,6 +35,8 @@ class SubgameRows:
 
     Attributes
     ----------
+    cached
+        Whether the solution was kept from an earlier solve.
     combos
         Live combos.
     strategy, ev, weights, reasons
@@ -42,8 +44,10 @@ class SubgameRows:
         combo is off-path (None: it is not).
     """
 
-    solution: SubgameSolution
+    subgame: Subgame
+    solution: SolvedStreet
     config: SubgameConfig
+    cached: bool
     actions: tuple[str, ...]
     frequencies: Floats
     combos: NDArray[np.int64]
@@ -54,7 +58,7 @@ class SubgameRows:
 
     def data(self) -> dict[str, Any]:
         """As plain data; EVs are null for combos outside the range."""
-        solution, config, subgame = self.solution, self.config, self.solution.subgame
+        solution, config, subgame = self.solution, self.config, self.subgame
         hands = {
             format_combo(int(combo)): {
                 "weight": float(weight),
@@ -80,12 +84,12 @@ class SubgameRows:
             "values": config.values if config.continuation == "values" else None,
             "leaves": solution.num_leaves,
             "memory_bytes": solution.memory_bytes,
-            "cached": False,
+            "cached": self.cached,
         }
 
     def summary(self) -> list[str]:
         """What was solved, and how."""
-        solution, subgame = self.solution, self.solution.subgame
+        solution, subgame = self.solution, self.subgame
         shares = ", ".join(
             f"{action} {share:.1%}" for action, share in zip(self.actions, self.frequencies.tolist())
         )
@@ -93,7 +97,8 @@ class SubgameRows:
             f"{subgame.line}: {HEADS_UP_SEATS[solution.player()]} to act on {format_cards(list(subgame.board))}, "
             f"pot {int(subgame.tree.pot[subgame.node])}",
             f"{solution.iterations:,} iterations in {solution.seconds:.2f} s, {solution.num_leaves} leaves, "
-            f"{solution.memory_bytes / 2**20:,.0f} MiB, ended by {solution.reason}",
+            f"{solution.memory_bytes / 2**20:,.0f} MiB, ended by {solution.reason}"
+            + (" (kept from an earlier solve)" if self.cached else ""),
             shares,
         ]
 
@@ -132,9 +137,11 @@ class SubgameRows:
         return [here[0] if here and all(here) else (None if here else "low_reach") for here in found]
 
 
-def subgame_rows(solution: SubgameSolution, config: SubgameConfig, *, raw: bool) -> SubgameRows:
+def subgame_rows(
+    subgame: Subgame, solution: SolvedStreet, config: SubgameConfig, *, cached: bool, raw: bool
+) -> SubgameRows:
     """The rows of a solved subgame; off-path combos give up unless `raw`."""
-    subgame, player = solution.subgame, solution.player()
+    player = solution.player()
     board = np.array(subgame.board, dtype=np.uint8)
     live = np.flatnonzero(live_combos(board))
     names = [hole_names()[combo] for combo in live.tolist()]
@@ -153,8 +160,10 @@ def subgame_rows(solution: SubgameSolution, config: SubgameConfig, *, raw: bool)
     shown = table if raw else clean_off_path(table, hands, hero_is_oop=is_oop)
     here = history_key(text, subgame.street, subgame.tree.line(subgame.node))
     return SubgameRows(
+        subgame=subgame,
         solution=solution,
         config=config,
+        cached=cached,
         actions=tuple(solution.actions()),
         frequencies=solution.frequencies(),
         combos=live,

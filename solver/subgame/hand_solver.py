@@ -11,6 +11,7 @@ with that size in the tree.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -28,6 +29,45 @@ from solver.subgame.solve import Progress, SubgameSolver
 from solver.subgame.solved_street import SolutionCache, SolvedStreet, content_key
 from solver.subgame.subgame import Ranges, Subgame
 from solver.subgame.translation import TranslatedBlueprint, state_choice
+
+
+def solve_street(
+    blueprint: Blueprint,
+    subgame: Subgame,
+    config: SubgameConfig,
+    *,
+    blueprint_key: str | None = None,
+    cache: SolutionCache | None = None,
+    prepared: Callable[[SubgameSolver], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> tuple[SolvedStreet, bool]:
+    """The solution of a subgame, and whether it was kept from an earlier solve.
+
+    Parameters
+    ----------
+    blueprint_key, cache
+        Identity of the blueprint, and where solved streets are kept; without both, nothing is kept.
+    prepared
+        Called before the first iteration, when it is known what the solve takes.
+    progress, should_stop
+        As in `solve_subgame`. A solve that was told to stop is not kept.
+    """
+    started = time.perf_counter()
+    key = None
+    if cache is not None and blueprint_key is not None:
+        key = content_key(blueprint_key, subgame, config)
+        known = cache.get(key)
+        if known is not None:
+            return known, True
+    solver = SubgameSolver(blueprint, subgame, config)
+    if prepared is not None:
+        prepared(solver)
+    solution = solver.run(started=started, progress=progress, should_stop=should_stop)
+    solved = SolvedStreet.of(solution)
+    if cache is not None and key is not None and solved.reason != "stopped":
+        cache.put(key, solved)
+    return solved, False
 
 
 class HandSolver:
@@ -113,18 +153,15 @@ class HandSolver:
             # The betting of the street is over: solve its last decision.
             line = line.removesuffix(tokens(line)[-1])
         subgame = Subgame.build(self.blueprint, line, self.board, self.config, ranges=self._ranges)
-        key = None
-        if self.cache is not None and self.blueprint_key is not None:
-            key = content_key(self.blueprint_key, subgame, self.config)
-            known = self.cache.get(key)
-            if known is not None:
-                self.cached = True
-                return known
-        self.cached = False
-        solver = SubgameSolver(self.blueprint, subgame, self.config)
-        solved = SolvedStreet.of(solver.run(progress=self.progress, should_stop=self.should_stop))
-        if self.cache is not None and key is not None:
-            self.cache.put(key, solved)
+        solved, self.cached = solve_street(
+            self.blueprint,
+            subgame,
+            self.config,
+            blueprint_key=self.blueprint_key,
+            cache=self.cache,
+            progress=self.progress,
+            should_stop=self.should_stop,
+        )
         return solved
 
     def _ranges_after_street(self) -> Ranges | None:

@@ -20,6 +20,13 @@ Floats = NDArray[np.float64]
 Board = str | Sequence[int] | NDArray[np.integer]
 
 
+def action_shares(strategy: Floats, own: Floats, other: Floats) -> Floats:
+    """How often each action is taken over all deals, given ``[action, 1326]`` and the weights of both players."""
+    weights = own * disjoint_weight(other)
+    total = float(weights.sum())
+    return strategy @ weights / total if total > 0.0 else strategy.mean(axis=1)
+
+
 class SubgameSolution:
     """The average strategies of a subgame.
 
@@ -99,10 +106,9 @@ class SubgameSolution:
 
     def frequencies(self, line: str | None = None, board: Board | None = None) -> Floats:
         """How often each action is taken, over the deals that get there."""
-        player, strategy = self.player(line), self.strategy(line, board)
-        weights = self.range(player, line, board) * self._met(player, line, board)
-        total = float(weights.sum())
-        return strategy @ weights / total if total > 0.0 else strategy.mean(axis=1)
+        player = self.player(line)
+        own, other = (self.range(seat, line, board) for seat in (player, 1 - player))
+        return action_shares(self.strategy(line, board), own, other)
 
     def ev(self, line: str | None = None, board: Board | None = None) -> Floats:
         """Chips that each combo of the player to act receives from a line on, pot share included, [1326].
@@ -140,10 +146,6 @@ class SubgameSolution:
         values = per_deal(engine.root_values(player), met) + engine.tree.dead / 2
         result[real_combos(engine.game.hands[player], range(4))] = np.where(met > 0.0, values, np.nan)
         return result
-
-    def _met(self, player: int, line: str | None, board: Board | None) -> Floats:
-        """Weight of the opponent's hands that each combo can meet."""
-        return disjoint_weight(self.range(1 - player, line, board))
 
     def _decision(self, line: str | None) -> int:
         tree = self._solver.engine.tree

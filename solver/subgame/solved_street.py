@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.subgame.config import SubgameConfig
-from solver.subgame.solution import SubgameSolution
+from solver.subgame.solution import SubgameSolution, action_shares
 from solver.subgame.subgame import Ranges, Subgame, decisions
 
 Floats = NDArray[np.float64]
@@ -43,6 +43,8 @@ class SolvedStreet:
     seconds: float
     iterations: int
     reason: str
+    num_leaves: int
+    memory_bytes: int
 
     @classmethod
     def of(cls, solution: SubgameSolution) -> SolvedStreet:
@@ -58,7 +60,14 @@ class SolvedStreet:
                 solution.ev(line),
             )
         return cls(
-            subgame.line, subgame.ranges, found, solution.seconds, solution.iterations, solution.reason
+            line=subgame.line,
+            ranges=subgame.ranges,
+            by_line=found,
+            seconds=solution.seconds,
+            iterations=solution.iterations,
+            reason=solution.reason,
+            num_leaves=solution.num_leaves,
+            memory_bytes=solution.memory_bytes,
         )
 
     def reaches(self, line: str) -> bool:
@@ -92,6 +101,12 @@ class SolvedStreet:
             if decision.player == player:
                 weights *= decision.strategy[action]
         return weights
+
+    def frequencies(self, line: str | None = None) -> Floats:
+        """How often each action is taken, over the deals that get there."""
+        player = self.player(line)
+        own, other = (self.range(seat, line) for seat in (player, 1 - player))
+        return action_shares(self.strategy(line), own, other)
 
     def _at(self, line: str | None) -> SolvedDecision:
         wanted = self.line if line is None else line

@@ -100,6 +100,18 @@ def test_gc_keeps_the_newest_results_and_all_they_were_made_from(tmp_path: Path)
     assert store.bundles() == []
 
 
+def test_gc_keeps_answers_as_long_as_the_result_they_are_about(tmp_path: Path) -> None:
+    store = BundleStore(tmp_path)
+    for number in range(2):
+        commit(store, "export", f"e{number}")
+        os.utime(store.path("export", f"e{number}"), ns=(number, number))
+    commit(store, "subgame", "s0", {"export": "e0"})
+    commit(store, "resolved_flop", "r1", {"export": "e1"})
+    # Answers count neither as results nor as something that a result was made from.
+    assert set(store.gc(keep=1).removed) == {"export-e0", "subgame-s0"}
+    assert {manifest.name for manifest in store.bundles()} == {"export-e1", "resolved_flop-r1"}
+
+
 def test_gc_spares_what_a_live_run_needs(tmp_path: Path) -> None:
     store = BundleStore(tmp_path)
     commit(store, "a", "1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,14 @@ import pytest
 from typer.testing import CliRunner
 
 from abstractions.cards import live_combos, parse_board
+from artifacts import open_blueprint
+from artifacts.bundle_store import BundleStore
+from artifacts.subgame_bundle import StoredSubgames
 from pipelines.poker_solver import app
 from pipelines.run.errors import UserError
+from solver.subgame import SubgameConfig
+from solver.subgame.hand_solver import solve_street
+from solver.subgame.subgame import Subgame
 
 #: The tiny blueprint has buckets for this flop, this turn, and every river of it.
 FLOP, TURN = "QsJh2h", "QsJh2h8d"
@@ -56,6 +63,36 @@ def test_json_holds_every_live_combo_of_the_player_to_act(exported: Path) -> Non
     values = [row["ev"] for row in data["hands"].values() if row["ev"] is not None]
     assert max(weights) == pytest.approx(1.0)
     assert np.isfinite(values).all()
+
+
+def test_a_solve_is_kept_beside_the_blueprint_and_answers_again(exported: Path, tmp_path: Path) -> None:
+    bundle = tmp_path / exported.name
+    shutil.copytree(exported, bundle)
+    words = (bundle, "--line", "b250c/xx/x", "--board", TURN, "--iterations", 2, *SMALL)
+    first, again = (json.loads(run(*words, "--json")) for _ in range(2))
+    assert (first["cached"], again["cached"]) == (False, True)
+    for hand, row in first["hands"].items():
+        assert again["hands"][hand]["strategy"] == pytest.approx(row["strategy"], abs=1e-6)
+        assert again["hands"][hand]["weight"] == row["weight"]
+    assert again["frequencies"] == pytest.approx(first["frequencies"], abs=1e-6)
+    assert again["iterations"] == 2
+    assert "kept from an earlier solve" in run(*words)
+    # Another budget is another solve.
+    other = json.loads(run(*words[:5], "--iterations", 3, *SMALL, "--json"))
+    assert not other["cached"]
+
+
+def test_a_solve_that_was_told_to_stop_is_not_kept(exported: Path, tmp_path: Path) -> None:
+    store = BundleStore(tmp_path)
+    kept = StoredSubgames(store, "blueprint", "code")
+    blueprint = open_blueprint(exported).blueprint
+    config = SubgameConfig(iterations=50, sizes="75%", raises="a")
+    spot = Subgame.build(blueprint, "b250c/xx/x", TURN, config)
+    stopped, _ = solve_street(
+        blueprint, spot, config, blueprint_key=kept.blueprint_key, cache=kept, should_stop=lambda: True
+    )
+    assert stopped.reason == "stopped"
+    assert not store.bundles()
 
 
 def test_the_text_draws_the_decision_and_lists_combos(exported: Path) -> None:
