@@ -25,7 +25,7 @@ from pipelines.training.hosts import (
     RowsByKey,
 )
 from solver.blueprint.boards import BoardBatch, street_buckets
-from solver.blueprint.fleet import Answer, ShardSpec, Update, owned
+from solver.blueprint.fleet import Answer, ShardSpec, Update, balanced, owned
 from solver.blueprint.flop_values import FlopBoards, Response
 from solver.blueprint.opponents import opponent_names
 from solver.blueprint.rows import ALL_TEXTURES, RowKey
@@ -226,21 +226,6 @@ def _keys(spec: ShardSpec, opponents: bool) -> list[str]:
         if opponents:
             keys += opponent_names(spec.types, texture)
     return keys
-
-
-def balanced(costs: Sequence[float], groups: int) -> list[tuple[int, ...]]:
-    """Items in at most so many groups of about equal cost, the longest item first to the least loaded group.
-
-    >>> balanced([7, 1, 3, 3, 2], 2)
-    [(0, 1), (2, 3, 4)]
-    """
-    loads = [0.0] * min(groups, len(costs))
-    members: list[list[int]] = [[] for _ in loads]
-    for item in sorted(range(len(costs)), key=lambda k: (-costs[k], k)):
-        least = loads.index(min(loads))
-        loads[least] += costs[item]
-        members[least].append(item)
-    return [tuple(sorted(group)) for group in members]
 
 
 def neighbours(weights: Sequence[float], groups: int) -> list[tuple[int, ...]]:

@@ -66,6 +66,21 @@ def owned(textures: Sequence[int] | NDArray[np.integer], owner: Sequence[int] | 
     return np.ones(len(textures), dtype=np.bool_) if owner is None else np.isin(textures, owner)
 
 
+def balanced(costs: Sequence[float], groups: int) -> list[tuple[int, ...]]:
+    """Items in at most so many groups of about equal cost, the longest item first to the least loaded group.
+
+    >>> balanced([7, 1, 3, 3, 2], 2)
+    [(0, 1), (2, 3, 4)]
+    """
+    loads = [0.0] * min(groups, len(costs))
+    members: list[list[int]] = [[] for _ in loads]
+    for item in sorted(range(len(costs)), key=lambda k: (-costs[k], k)):
+        least = loads.index(min(loads))
+        loads[least] += costs[item]
+        members[least].append(item)
+    return [tuple(sorted(group)) for group in members]
+
+
 class Fleet(Protocol):
     """The shards of a trainer, wherever they are."""
 

@@ -18,6 +18,7 @@ from abstractions.cards import NUM_COMBOS
 from solver.betting.public_tree import PublicTree
 from solver.blueprint.board_play import table_side
 from solver.blueprint.boards import NUM_LIVE, BoardHands, Bucketing
+from solver.blueprint.fleet import balanced
 from solver.blueprint.kernels import (
     EXPECTED,
     FROM_TABLES,
@@ -97,18 +98,6 @@ def line_payoffs(plan: LanePlan, own: int) -> NDArray[Any]:
     return pays.ravel().astype(DTYPE)
 
 
-def split_lines(tree: PublicTree, lines: Sequence[int], parts: int) -> list[NDArray[np.int64]]:
-    """The numbers of lines in parts of about the same work."""
-    sizes = [num_action_rows(tree, line) for line in lines]
-    loads = [0] * min(parts, len(lines))
-    members: list[list[int]] = [[] for _ in loads]
-    for number in sorted(range(len(lines)), key=lambda k: -sizes[k]):
-        part = loads.index(min(loads))
-        members[part].append(number)
-        loads[part] += sizes[number]
-    return [np.array(sorted(part)) for part in members]
-
-
 class TrainedLeaves:
     """Values of leaves below which play is trained along, as `solver.cfr.leaves.LeafProvider`.
 
@@ -141,7 +130,8 @@ class TrainedLeaves:
     ) -> None:
         self.sampled = SampledBoards(game, bucketing, texture, run_outs, seed)
         lines = [int(tree.children_of(int(nodes[leaf]))[0]) for leaf in leaves]
-        self.members = split_lines(tree, lines, threads)
+        sizes = [num_action_rows(tree, line) for line in lines]
+        self.members = [np.array(part) for part in balanced(sizes, threads)]
         self.groups = [
             BucketedLines(tree, [lines[k] for k in part], bucketing.num_buckets) for part in self.members
         ]

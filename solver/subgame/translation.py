@@ -10,7 +10,7 @@ blueprint, each with a weight, and a decision is played as the blueprint plays t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -138,6 +138,24 @@ class TranslatedBlueprint:
         """
         weights = live_combos(board).astype(np.float64)
         live = np.flatnonzero(weights)
+        for here, seat, choice in self._steps(rules, streets):
+            if seat == player:
+                likely = weights[live] * self.likelihood(here, choice, board)[live]
+                if likely.any():
+                    weights[live] = likely
+        return weights
+
+    def readings_at(self, rules: BettingRules, streets: Sequence[PlayedStreet]) -> tuple[Reading, ...]:
+        """Where some streets lead."""
+        here = self.start()
+        for before, _, choice in self._steps(rules, streets):
+            here = self.follow(before, choice)
+        return here
+
+    def _steps(
+        self, rules: BettingRules, streets: Sequence[PlayedStreet]
+    ) -> Iterator[tuple[tuple[Reading, ...], int, Choice]]:
+        """The actions of some streets: what the line before each is taken for, who takes it, and the action."""
         here = self.start()
         for number, street in enumerate(streets):
             if number > 0:
@@ -145,25 +163,9 @@ class TranslatedBlueprint:
             state = street.start
             for action, to in street.actions:
                 choice = state_choice(rules, state, action, to)
-                if state.actor == player:
-                    likely = weights[live] * self.likelihood(here, choice, board)[live]
-                    if likely.any():
-                        weights[live] = likely
+                yield here, state.actor, choice
                 here = self.follow(here, choice)
                 state = act(rules, state, action, to)
-        return weights
-
-    def readings_at(self, rules: BettingRules, streets: Sequence[PlayedStreet]) -> tuple[Reading, ...]:
-        """Where some streets lead."""
-        here = self.start()
-        for number, street in enumerate(streets):
-            if number > 0:
-                here = self.deal(here)
-            state = street.start
-            for action, to in street.actions:
-                here = self.follow(here, state_choice(rules, state, action, to))
-                state = act(rules, state, action, to)
-        return here
 
     def likelihood(self, here: Sequence[Reading], choice: Choice, board: NDArray[np.uint8]) -> Floats:
         """How likely each combo takes an action, up to a factor that all share; 1 where the blueprint is silent."""

@@ -18,11 +18,12 @@ from abstractions.cards import NUM_CLASSES
 from abstractions.equity import class_pairs
 from abstractions.isomorphism import canonical_boards
 from pipelines.run.cluster import open_cluster
-from pipelines.training.fleet import HostFleet, balanced, neighbours, shard_specs
+from pipelines.training.fleet import HostFleet, neighbours, shard_specs
 from pipelines.training.hosts import Arrays, InProcessHosts, Postflop, RayHosts, ShardsLostError
 from solver.betting.game import GameConfig, StreetSizes
 from solver.blueprint.boards import BatchBuckets, BoardSampler, SourceBuckets
 from solver.blueprint.evaluation import Evaluation
+from solver.blueprint.fleet import balanced
 from solver.blueprint.flop_values import FlopBoards, group_boards
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.trainer import BlueprintTrainer
