@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from abstractions.cards import live_combos, parse_board
+from abstractions.cards import disjoint_weight, live_combos, parse_board
 from solver.exact.betting_plan import leaf_nodes
 from solver.exact.engine import CfrEngine
 from solver.exact.fixed_leaves import FixedLeaves
@@ -99,7 +99,7 @@ def test_a_solution_knows_strategies_ranges_and_values():
     kept = []
     for player in range(2):
         values = np.nan_to_num(solution.root_values(player))
-        weights = solution.subgame.ranges[player] * solution._met(player, RIVER_LINE, None)
+        weights = solution.subgame.ranges[player] * disjoint_weight(solution.range(1 - player, RIVER_LINE))
         kept.append(float(weights @ values / weights.sum()))
     assert sum(kept) == pytest.approx(0.0, abs=0.01)
     with pytest.raises(ValueError, match="leaves the subgame at 'x'; accepted: x b375 b400"):
