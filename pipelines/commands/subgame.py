@@ -167,7 +167,7 @@ def _print(rows: SubgameRows) -> None:
     for text in rows.summary():
         console.print(text, markup=False)
     drawn = chart_lines(
-        rows.actions,
+        rows.labels(),
         rows.class_shares(),
         rows.class_reasons(),
         reach=rows.class_reach(),

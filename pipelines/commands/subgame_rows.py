@@ -20,6 +20,7 @@ from abstractions.cards import (
 from artifacts.postflop_offpath import clean_off_path, reasons_by_key
 from pipelines.commands.history_rows import by_hole
 from solver.betting.lines import HEADS_UP_SEATS, history_key
+from solver.betting.tree_text import action_labels
 from solver.subgame.config import SubgameConfig
 from solver.subgame.solved_street import SolvedStreet
 from solver.subgame.subgame import Subgame, decisions
@@ -113,6 +114,10 @@ class SubgameRows:
             name = format_combo(int(self.combos[k]))
             rows.append(f"{name:6}{self.weights[k]:8.4f}{worth:>9}  {shares}{reason}")
         return rows
+
+    def labels(self) -> list[str]:
+        """The actions as charts name them."""
+        return action_labels(self.subgame.tree, self.subgame.node)
 
     def class_reach(self) -> Floats:
         """Mean weight of the combos of each class."""

@@ -30,6 +30,9 @@ from solver.subgame.solved_street import SolutionCache, SolvedStreet, content_ke
 from solver.subgame.subgame import Ranges, Subgame
 from solver.subgame.translation import TranslatedBlueprint, state_choice
 
+#: Iterations without which a solve that ran out of time is not kept.
+MIN_KEPT = 20
+
 
 def solve_street(
     blueprint: Blueprint,
@@ -51,7 +54,8 @@ def solve_street(
     prepared
         Called before the first iteration, when it is known what the solve takes.
     progress, should_stop
-        As in `solve_subgame`. A solve that was told to stop is not kept.
+        As in `solve_subgame`. A solve that was told to stop is not kept, and neither is one that ran out of time
+        after a few iterations, as the first one of a new installation does.
     """
     started = time.perf_counter()
     key = None
@@ -65,7 +69,8 @@ def solve_street(
         prepared(solver)
     solution = solver.run(started=started, progress=progress, should_stop=should_stop)
     solved = SolvedStreet.of(solution)
-    if cache is not None and key is not None and solved.reason != "stopped":
+    finished = solved.reason != "stopped" and (solved.reason != "time" or solved.iterations >= MIN_KEPT)
+    if cache is not None and key is not None and finished:
         cache.put(key, solved)
     return solved, False
 

@@ -16,7 +16,7 @@ from artifacts.bundle_store import BundleStore
 from artifacts.subgame_bundle import StoredSubgames
 from pipelines.poker_solver import app
 from pipelines.run.errors import UserError
-from solver.subgame import SubgameConfig
+from solver.subgame import SubgameConfig, hand_solver
 from solver.subgame.hand_solver import solve_street
 from solver.subgame.subgame import Subgame
 
@@ -82,7 +82,9 @@ def test_a_solve_is_kept_beside_the_blueprint_and_answers_again(exported: Path, 
     assert not other["cached"]
 
 
-def test_a_solve_that_was_told_to_stop_is_not_kept(exported: Path, tmp_path: Path) -> None:
+def test_a_solve_that_was_told_to_stop_is_not_kept(
+    exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = BundleStore(tmp_path)
     kept = StoredSubgames(store, "blueprint", "code")
     blueprint = open_blueprint(exported).blueprint
@@ -93,6 +95,13 @@ def test_a_solve_that_was_told_to_stop_is_not_kept(exported: Path, tmp_path: Pat
     )
     assert stopped.reason == "stopped"
     assert not store.bundles()
+    # Neither is one that ran out of time too early.
+    hurried = SubgameConfig(iterations=None, time_s=0.5, sizes="75%", raises="a")
+    for least, count in ((10**9, 0), (1, 1)):
+        monkeypatch.setattr(hand_solver, "MIN_KEPT", least)
+        late, _ = solve_street(blueprint, spot, hurried, blueprint_key=kept.blueprint_key, cache=kept)
+        assert late.reason == "time"
+        assert len(store.bundles()) == count
 
 
 def test_the_text_draws_the_decision_and_lists_combos(exported: Path) -> None:
@@ -100,6 +109,8 @@ def test_the_text_draws_the_decision_and_lists_combos(exported: Path) -> None:
     assert f"b250c/xx/x: sb to act on {TURN}, pot 500" in text
     assert "2 iterations in" in text
     assert "AA " in text
+    assert "check" in text
+    assert "bet 375" in text
     assert "hand    weight" in text
 
 
