@@ -443,7 +443,8 @@ def test_bundles_of_different_games_are_not_compared(exported: Path, tmp_path: P
 
 def test_every_command_explains_itself_with_examples_and_has_json() -> None:
     names = {command.name or command.callback.__name__ for command in app.registered_commands}
-    expected = {"chart", "lines", "range", "tree", "equity", "preflop", "solve", "compare", "chained", "diff"}
+    blueprints = {"chart", "lines", "range", "compare", "chained", "diff", "subgame"}
+    expected = blueprints | {"tree", "equity", "preflop", "solve"}
     assert names == expected
     for name in names:
         text = run(name, "--help")
