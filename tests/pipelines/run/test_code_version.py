@@ -187,7 +187,6 @@ CHANGED = "changed_by_a_test = 1"
         ("artifacts/readers.py", with_line("read_exported_blueprint", CHANGED)),
         ("pipelines/training/checkpoints.py", with_line("save", CHANGED)),
         ("pipelines/training/fleet.py", with_line("neighbours", CHANGED)),
-        ("solver/blueprint/fleet.py", with_line("balanced", CHANGED)),
         ("pipelines/training/hosts.py", with_line("spread", CHANGED)),
         ("pipelines/training/tier_flops.py", with_text("2d5h6s", "2d5h7s")),
         ("solver/postflop/spot.py", with_line("solve_spot", CHANGED)),
