@@ -17,6 +17,7 @@ from solver.blueprint.boards import NUM_LIVE, board_hands
 from solver.blueprint.continuation import BIASES
 from solver.blueprint.kernels import make_work
 from solver.blueprint.plan import LanePlan
+from solver.blueprint.rows import normalised
 from solver.blueprint.strategy import Blueprint, BlueprintNode
 from solver.blueprint.tables import TableLayout
 from solver.subgame.leaf_boards import LeafBoard
@@ -68,12 +69,11 @@ class BlueprintTables:
         """The blueprint's probabilities at one of its own decisions, ``[action, bucket]``."""
         if place not in self._shares:
             blueprint = self.translated.blueprint
-            children = blueprint.game.tree.children_of(place.node).tolist()
-            entries = [blueprint.layout.action_entries(child, self.slot) for child in children]
-            sums = np.maximum(blueprint.table[np.stack(entries)].astype(np.float64), 0.0)
-            total = sums.sum(axis=0)
-            even = np.full_like(sums, 1.0 / len(sums))
-            self._shares[place] = np.divide(sums, total, out=even, where=total > 0.0)
+            tree = blueprint.game.tree
+            children = tree.children_of(place.node).astype(np.int64)
+            entries = [blueprint.layout.action_entries(int(child), self.slot) for child in children]
+            sums = blueprint.table[np.stack(entries)].astype(np.float64)
+            self._shares[place] = normalised(tree, children, sums)
         return self._shares[place]
 
 

@@ -86,9 +86,10 @@ class SampledBoards:
         self._deals = {}
 
     def begin_evaluation(self) -> None:
-        """Deal the same run-outs from now on."""
-        self.learns = False
-        self._deals = {}
+        """Deal the same run-outs from now on; they stay dealt from one evaluation to the next."""
+        if self.learns:
+            self.learns = False
+            self._deals = {}
 
     def board(self, cards: tuple[int, ...]) -> LeafBoard:
         """A board by its cards."""
