@@ -48,9 +48,11 @@ def new_tables(deals: Deals, player: int, precision: Precision, predictive: bool
 
 
 class WorkSizes(NamedTuple):
-    """Sizes of a thread's scratch: the longest row, the most lanes and actions, and where each street's rows start."""
+    """Sizes of a thread's scratch: the longest row, the same for `Work.met` (0 where it is not used), the most lanes
+    and actions, and where each street's rows start."""
 
     pad: int
+    met: int
     lanes: int
     actions: int
     starts: NDArray[np.int64]
@@ -77,19 +79,21 @@ def work_sizes(game: CardGame, deals: Deals, layouts: tuple[Layout, Layout]) -> 
                 int(layout.updates["actions"].max(initial=0)),
                 int(layout.splits["actions"].max(initial=0)),
             )
-    return WorkSizes(zero_row(game), lanes + 4 * WIDTH, actions, starts)
+    met = 0 if game.folded is None else zero_row(game)
+    return WorkSizes(zero_row(game), met, lanes + 4 * WIDTH, actions, starts)
 
 
 def work_bytes(sizes: WorkSizes, precision: Precision) -> int:
     """Bytes of one thread's scratch."""
-    pad, lanes, actions, starts = sizes
+    pad, met, lanes, actions, starts = sizes
     rows = int(starts[-1, 0] + starts[-1, 1] + starts[-1, 3]) + (6 + 2 * BLOCK + actions) * pad + 4 * lanes
+    rows += met * BLOCK
     return rows * np.dtype(precision.rows).itemsize + 24 * lanes
 
 
 def new_work(sizes: WorkSizes, precision: Precision) -> Work:
     """Scratch of one thread."""
-    pad, lanes, actions, starts = sizes
+    pad, met, lanes, actions, starts = sizes
 
     def zeros(size: int) -> NDArray[Any]:
         return np.zeros(size, dtype=precision.rows)
@@ -104,6 +108,7 @@ def new_work(sizes: WorkSizes, precision: Precision) -> Work:
         starts=starts,
         x=zeros((pad + 1) * BLOCK),
         y=zeros(pad * BLOCK),
+        met=zeros(met * BLOCK),
         sums=zeros(SUMS_SIZE),
         hands1=zeros(pad),
         hands2=zeros(pad),

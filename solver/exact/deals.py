@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from abstractions.cards import NUM_CARDS, NUM_HAND_NUMBERS, format_card, hand_numbers
 from abstractions.isomorphism import permute_cards
 from solver.cfr.simd import WIDTH
+from solver.exact.folded_hands import FoldedHands
 
 _INT = np.int32
 Strengths = Callable[[Sequence[int], NDArray[np.uint8]], NDArray[np.integer]]
@@ -50,6 +51,8 @@ class CardGame:
         Private cards of one player.
     strengths : callable
         ``strengths(board, hands)`` ranks hands on a full board: higher wins, equal splits.
+    folded : FoldedHands, optional
+        What players who folded before may have held.
     """
 
     hands: tuple[NDArray[np.uint8], NDArray[np.uint8]]
@@ -59,6 +62,7 @@ class CardGame:
     num_deals: int
     num_hole: int
     strengths: Strengths
+    folded: FoldedHands | None = None
 
 
 #: A board: its street, its boards of the next street, the exchanges of suits it allows, and as a bit mask those of
@@ -223,7 +227,8 @@ def _is_symmetric(game: CardGame, first: int, second: int) -> bool:
             return False
         if not np.array_equal(weights[order], weights[swapped_order]):
             return False
-    return True
+    cards = exchange(np.arange(NUM_CARDS, dtype=np.uint8), first, second)
+    return game.folded is None or game.folded.is_unchanged_by(cards)
 
 
 def suit_swaps(suits: tuple[tuple[int, ...], ...]) -> list[tuple[int, int]]:
@@ -307,7 +312,7 @@ def deal(
     """
     suits = equivalent_suits(game) if isomorphism else tuple((suit,) for suit in range(4))
     boards = _BoardList(game, suits, len(num_rows))
-    ranks = _StrengthCache(game)
+    ranks = StrengthCache(game)
     sides, sizes, clocks = [], [], []
     for player in range(2):
         side = _side(boards, player, ranks, num_rows[:, player], num_slots[:, player], allin_streets)
@@ -326,7 +331,7 @@ def deal(
     )
 
 
-class _StrengthCache:
+class StrengthCache:
     """Strengths of all root hands of both players on a full board."""
 
     def __init__(self, game: CardGame) -> None:
@@ -344,7 +349,7 @@ class _StrengthCache:
 def _side(
     boards: _BoardList,
     player: int,
-    ranks: _StrengthCache,
+    ranks: StrengthCache,
     num_rows: NDArray[np.integer],
     num_slots: NDArray[np.integer],
     allin_streets: Sequence[bool],
@@ -486,7 +491,7 @@ def allin_matrix(
 
     `mine` and `theirs` are root hands of the player `own` and of the other.
     """
-    ranks = _StrengthCache(game) if ranks is None else ranks
+    ranks = StrengthCache(game) if ranks is None else ranks
     matrix = np.zeros((len(theirs), padded(len(mine))), dtype=np.int16)
     missing = len(game.board) + game.num_deals - len(board)
     rest = [card for card in game.deck if card not in board]

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstractions.cards import disjoint_weight
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.cfr.exploitability import Evaluation
 from solver.cfr.handles import Handle
@@ -30,6 +29,7 @@ from solver.exact.allocation import (
 from solver.exact.betting_plan import allin_streets, betting_plan, check_down, table_rows
 from solver.exact.deals import CardGame, Deals, deal, num_runouts, padded
 from solver.exact.leaf_rows import LeafRows
+from solver.exact.pair_weights import PairWeights
 from solver.exact.sweep import (
     BELOW,
     BEST_RESPONSE,
@@ -134,11 +134,13 @@ class CfrEngine:
         self.iteration = 0
         self._provider = leaves
         betting = tree if leaves is not None else check_down(tree)
+        allins = allin_streets(betting, game.num_deals)
         self.deals: Deals = deal(
             game,
             self.rows.num_rows,
             self.rows.num_slots,
-            allin_streets(betting, game.num_deals),
+            # Folded players give every pair of hands a weight, which is in the all-in matrices of `PairTables`.
+            allins if game.folded is None else [False] * streets,
             isomorphism=isomorphism,
         )
         types = PRECISIONS[precision]
@@ -150,6 +152,8 @@ class CfrEngine:
         self._chance[1:] /= len(game.deck) - np.arange(streets - 1) - 2 * game.num_hole
         scales = np.stack([self._chance, [1.0 / num_runouts(game, k) for k in range(streets)]], axis=1)
         sides = self.deals.sides
+        self.pair_weights = PairWeights(game)
+        pairs = self.pair_weights.tables(self.deals, allins, types.rows)
         self._leaf_rows = LeafRows(betting, self.deals, self._chance, types.rows)
         first, second = (
             Layout._make(
@@ -157,6 +161,7 @@ class CfrEngine:
                     *(*plans[own], self.deals.boards, *sides[own], *sides[1 - own][:3], scales),
                     *(self._leaf_rows.starts[1 - own], self._leaf_rows.reach[1 - own]),
                     *(self._leaf_rows.starts[own], self._leaf_rows.values[own]),
+                    *pairs[own],
                 )
             )
             for own in range(2)
@@ -170,6 +175,7 @@ class CfrEngine:
         self.scratch_bytes = (
             sum(array.nbytes for array in shared)
             + self._leaf_rows.nbytes
+            + sum(tables.nbytes for tables in pairs)
             + self.threads * work_bytes(sizes, types)
         )
         refuse_over(memory_limit, self.memory_bytes)
@@ -289,8 +295,12 @@ class CfrEngine:
         return float(self.game.weights[0] @ self.compatible(0, self.game.weights[1]))
 
     def compatible(self, player: int, reach: Floats, board: int = 0) -> Floats:
-        """For each of a player's hands on a board, the opponent's reach over hands without common cards."""
-        return disjoint_weight(reach, self._cards(1 - player, board), self._cards(player, board))
+        """For each of a player's hands on a board, the opponent's reach over hands without common cards.
+
+        With folded players each hand counts with the weight that they give to the pair.
+        """
+        own, opp = self._cards(player, board), self._cards(1 - player, board)
+        return self.pair_weights.compatible(self.deals.cards[board], reach, opp, own)
 
     def _cards(self, player: int, board: int) -> NDArray[np.uint8]:
         return self.game.hands[player][self.deals.hands[player][board]]

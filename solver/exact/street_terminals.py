@@ -18,6 +18,7 @@ from solver.cfr.simd import (
     splat,
     store,
 )
+from solver.exact.paired_terminals import _paired_folds, _paired_showdowns, _paired_sums
 from solver.exact.terminals import BLOCK, _card_sums, _fold_values, _rank_sums, _showdown_values
 
 
@@ -32,6 +33,7 @@ def _terminals(game: Any, s: int, b: int, work: Any) -> None:
     show_lanes = _gather_lanes(game, s, b, street.lanes_own, street.lanes_show, own_lanes, work)
     lanes = _gather_lanes(game, s, b, street.lanes_show, street.lanes_end, show_lanes, work)
     shows = street.shows != 0
+    paired = game.pair_starts[b] >= 0
     for h in range(own.count, own_pad):
         for part in range(0, BLOCK, WIDTH):
             store(work.y, h * BLOCK + part, splat(work.y, 0.0))
@@ -40,17 +42,28 @@ def _terminals(game: Any, s: int, b: int, work: Any) -> None:
         for part in range(0, width, WIDTH):
             for h in range(0, opp_pad, WIDTH):
                 rows_to_lanes(work.reach, work.lanes, block + part, h, work.x, h * BLOCK + part, BLOCK)
-        if shows and block < show_lanes:
+        if paired:
+            _paired_sums(
+                *(work.x, work.y, work.met, own, game.own_hands, opp, game.opp_hands),
+                *(game.pair_weights, game.pair_starts[b], game.pair_bounds, work.sums),
+            )
+        elif shows and block < show_lanes:
             _rank_sums(work.x, work.y, work.sums, own, game.own_hands, game.own_groups, opp, game.opp_hands)
         else:
             _card_sums(work.x, work.sums, opp, game.opp_hands)
         for part in range(0, width, WIDTH):
             lane = block + part
             if shows and lane < show_lanes:
-                _showdown_values(work.x, work.y, work.sums, part, own, game.own_hands, work.pays, lane)
+                if paired:
+                    _paired_showdowns(work.y, work.met, part, own.count, work.pays, lane)
+                else:
+                    _showdown_values(work.x, work.y, work.sums, part, own, game.own_hands, work.pays, lane)
                 _lanes_out(work, part, size + lane, own_pad, lane >= own_lanes)
             if lane < own_lanes or lane >= show_lanes:
-                _fold_values(work.x, work.y, work.sums, part, own, game.own_hands, work.pays, lane)
+                if paired:
+                    _paired_folds(work.y, work.met, part, own.count, work.pays, lane)
+                else:
+                    _fold_values(work.x, work.y, work.sums, part, own, game.own_hands, work.pays, lane)
                 _lanes_out(work, part, 2 * size + lane, own_pad, lane >= own_lanes)
 
 
@@ -96,10 +109,17 @@ def _lanes_out(work: Any, part: int, lane: int, pad: int, adds: bool) -> None:
 @kernel
 def _allins(game: Any, s: int, b: int, work: Any) -> None:
     """Values of betting that ended before the last card: a matrix of wins minus losses over the run-outs."""
+    if game.pair_starts[b] >= 0:
+        _allin_rows(game, s, b, game.pair_allin, game.pair_allin_starts[b], work)
+    else:
+        _allin_rows(game, s, b, game.own_allin, game.own_boards[b].allin, work)
+
+
+@kernel
+def _allin_rows(game: Any, s: int, b: int, matrix: Any, at: int, work: Any) -> None:
+    """Multiply the reach of every all-in of a board with the matrix that starts at `at`."""
     street, own, opp = game.streets[s], game.own_boards[b], game.opp_boards[b]
     own_pad, opp_pad = np.int64(own.pad), np.int64(opp.pad)
-    matrix = game.own_allin
-    at = own.allin
     for k in range(street.allins, street.allins_end):
         allin = game.allins[k]
         if work.alive[work.starts[s, 2] + allin.reach] == 0:

@@ -14,7 +14,7 @@ class Layout(NamedTuple):
     First its `BettingPlan`, then the boards of `Deals`, its `Side` and the start of the opponent's. `scales` holds per
     street the factors of reach and of all-in values. `leaf_reach` is where a sweep saves the opponent's reach at the
     leaves, `leaf_values` where it finds the player's values; the starts say where a board's part begins
-    (`solver.exact.leaf_rows`).
+    (`solver.exact.leaf_rows`). The last five are the player's `solver.exact.pair_weights.PairTables`.
     """
 
     streets: NDArray[np.void]
@@ -42,6 +42,11 @@ class Layout(NamedTuple):
     leaf_reach: NDArray[Any]
     own_leaf_starts: NDArray[np.int64]
     leaf_values: NDArray[Any]
+    pair_starts: NDArray[np.int64]
+    pair_weights: NDArray[Any]
+    pair_bounds: NDArray[np.void]
+    pair_allin_starts: NDArray[np.int64]
+    pair_allin: NDArray[Any]
 
 
 #: State of a node on a board: the units of 16-bit entries, the last iteration whose discounts are applied, and
@@ -95,7 +100,7 @@ class Work(NamedTuple):
 
     `reach`, `value`, `alive` and `totals` hold the rows of every street, from the columns of `starts` on; the
     last hands of `reach` stay zero and those of `value` are never read. `x`, `y` and `sums` belong to
-    `solver.exact.terminals`; `lanes` holds the offsets of the reach, showdown and fold rows of each lane. `cursor`
+    `solver.exact.terminals`, `met` with them to `solver.exact.paired_terminals`; `lanes` holds the offsets of the reach, showdown and fold rows of each lane. `cursor`
     holds, per street, the next board and the end of its siblings.
     """
 
@@ -106,6 +111,7 @@ class Work(NamedTuple):
     starts: NDArray[np.int64]
     x: NDArray[Any]
     y: NDArray[Any]
+    met: NDArray[Any]
     sums: NDArray[Any]
     hands1: NDArray[Any]
     hands2: NDArray[Any]

@@ -11,6 +11,7 @@ from abstractions.cards import COMBO_CARDS, NUM_CARDS, format_cards, live_combos
 from abstractions.evaluator import evaluate
 from abstractions.ranges import check_weights, parse_range
 from solver.exact.deals import CardGame
+from solver.exact.folded_hands import MAX_FOLDED, FoldedHands
 
 #: Public cards of a full board.
 BOARD_CARDS = 5
@@ -42,10 +43,36 @@ def read_range(name: str, value: str | NDArray[np.floating]) -> NDArray[np.float
     return np.asarray(weights, dtype=np.float64)
 
 
+def read_folded(ranges: Sequence[str | NDArray[np.floating]]) -> FoldedHands | None:
+    """What folded players may have held, from their ranges; None without any.
+
+    Raises
+    ------
+    ValueError
+        If there are too many, or one is empty.
+    """
+    if len(ranges) == 0:
+        return None
+    if len(ranges) > MAX_FOLDED:
+        raise ValueError(f"folded_ranges: {len(ranges)} ranges; accepted: up to {MAX_FOLDED}")
+    matrices = []
+    for number, text in enumerate(ranges):
+        weights = read_range(f"folded_ranges[{number}]", text)
+        if not (weights > 0.0).any():
+            raise ValueError(f"folded_ranges[{number}]: the range is empty")
+        matrix = np.zeros((NUM_CARDS, NUM_CARDS))
+        matrix[COMBO_CARDS[:, 0], COMBO_CARDS[:, 1]] = weights
+        matrices.append(matrix + matrix.T)
+    return FoldedHands(matrices)
+
+
 def holdem_game(
-    board: tuple[int, ...], oop_range: NDArray[np.float64], ip_range: NDArray[np.float64]
+    board: tuple[int, ...],
+    oop_range: NDArray[np.float64],
+    ip_range: NDArray[np.float64],
+    folded: FoldedHands | None = None,
 ) -> CardGame:
-    """Two ranges on a board, with the cards to come.
+    """Two ranges on a board, with the cards to come; `folded` is what players who folded may have held.
 
     Raises
     ------
@@ -72,6 +99,7 @@ def holdem_game(
         num_deals=BOARD_CARDS - len(board),
         num_hole=2,
         strengths=_strengths,
+        folded=folded,
     )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from abstractions.cards import COMBO_INDEX, format_cards, format_combo
 from abstractions.isomorphism import permute_cards
-from solver.exact.deals import allin_matrix, num_runouts
+from solver.exact.deals import num_runouts
 from solver.exact.engine import CfrEngine, NodeValues
 
 Floats = NDArray[np.float64]
@@ -203,10 +203,9 @@ class _Showdowns:
             own, opp = game.hands[player][mine], game.hands[1 - player][theirs]
             # Pair by pair: a board is asked about once, and the terminal kernels would have to be compiled for it.
             order = game.strengths(public, own)[:, None].astype(np.int64) - game.strengths(public, opp)
-            apart = (own[:, None, :, None] != opp[None, :, None, :]).all(axis=(2, 3))
-            return apart * (0.5 + 0.5 * np.sign(order))
+            return self._engine.pair_weights.matrix(public, own, opp) * (0.5 + 0.5 * np.sign(order))
         side = deals.sides[player]
         start, pad = int(side.boards[board]["allin"]), int(side.boards[board]["pad"])
         if start >= 0:
             return side.allin[start : start + len(theirs) * pad].reshape(len(theirs), pad)[:, : len(mine)]
-        return allin_matrix(game, public, player, mine, theirs)[:, : len(mine)]
+        return self._engine.pair_weights.wins(public, player, mine, theirs)[:, : len(mine)]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,7 +28,7 @@ from solver.cfr.exploitability import Exploitability
 from solver.cfr.schedules import Schedule, schedule
 from solver.exact.deals import exchange_of, suit_swaps
 from solver.exact.engine import CfrEngine
-from solver.postflop.holdem import holdem_game, read_board, read_range
+from solver.postflop.holdem import holdem_game, read_board, read_folded, read_range
 from solver.postflop.node_report import NodeReport, node_report, real_combos
 
 Floats = NDArray[np.float64]
@@ -71,6 +71,8 @@ class PostflopSolver:
         Range text or 1,326 weights.
     pot, stack : int
         Chips in the middle and behind each player.
+    folded_ranges : sequence of str or array
+        Ranges that up to seven folded players folded; they change which cards are left.
     bet_sizes, donk_sizes, add_allin_threshold, force_allin_threshold, merging_threshold, rake, rake_cap
         As in spot files.
     schedule : str or Schedule
@@ -96,6 +98,7 @@ class PostflopSolver:
         pot: int,
         stack: int,
         bet_sizes: Mapping[str, Any],
+        folded_ranges: Sequence[str | NDArray[np.floating]] = (),
         donk_sizes: Mapping[str, Any] | None = None,
         add_allin_threshold: float = 1.5,
         force_allin_threshold: float = 0.15,
@@ -110,7 +113,8 @@ class PostflopSolver:
         memory_limit: int | None = None,
     ) -> None:
         cards = read_board(board)
-        game = holdem_game(cards, read_range("oop_range", oop_range), read_range("ip_range", ip_range))
+        ranges = read_range("oop_range", oop_range), read_range("ip_range", ip_range)
+        game = holdem_game(cards, *ranges, read_folded(folded_ranges))
         self.tree: PublicTree = spot_tree(
             len(cards) - 2,
             pot,

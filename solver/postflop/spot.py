@@ -13,7 +13,7 @@ from abstractions.ranges import class_weights, from_class_weights
 from solver.betting.lines import PLAYERS
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.betting.tree import spot_tree
-from solver.postflop.holdem import holdem_game, read_board, read_range
+from solver.postflop.holdem import holdem_game, read_board, read_folded, read_range
 from solver.postflop.node_report import NodeReport
 from solver.postflop.solver import PostflopSolver, SolveResult, read_schedule
 from solver.validation import otherwise, read, refusal
@@ -88,6 +88,8 @@ class Spot(BaseModel):
         Menus by street, see `solver.betting.game.street_sizes`.
     add_allin_threshold, force_allin_threshold, merging_threshold
         See `solver.betting.sizes`.
+    folded_ranges
+        Ranges that up to seven other players folded: what they held is not among the cards to come.
     rake, rake_cap
         Rake is ``min(rake * pot, rake_cap)``.
     max_iterations, target_exploitability_pct, time_limit_s
@@ -112,6 +114,7 @@ class Spot(BaseModel):
     pot: Whole
     stack: Whole
     bet_sizes: Streets
+    folded_ranges: Annotated[list[Text], otherwise("is no list of ranges")] = []
     donk_sizes: Streets | None = None
     add_allin_threshold: Number = 1.5
     force_allin_threshold: Number = 0.15
@@ -174,6 +177,7 @@ def spot_solver(spot: Mapping[str, Any] | Spot) -> PostflopSolver:
         pot=spot.pot,
         stack=spot.stack,
         bet_sizes=spot.bet_sizes,
+        folded_ranges=spot.folded_ranges,
         donk_sizes=spot.donk_sizes,
         **spot.model_dump(include=_TREE_OPTIONS),
         schedule=read_schedule(spot.schedule, horizon=spot.max_iterations),
@@ -197,7 +201,9 @@ def check_spot(spot: Spot) -> None:
         With one line that names the key and what is accepted.
     """
     ranges = (read_range(name, getattr(spot, name)) for name in ("oop_range", "ip_range"))
-    holdem_game(read_board(spot.board), *ranges)
+    board = read_board(spot.board)
+    folded = read_folded(spot.folded_ranges)
+    holdem_game(board, *ranges, folded)
     tree_of_spot(spot)
     read_schedule(spot.schedule, horizon=spot.max_iterations)
     if (
