@@ -43,6 +43,8 @@ class ChainedSettings:
         Betting of each finished street after the flop, one per card past the third.
     bet, raise_
         Menus of every street, as in spot files.
+    folded
+        Ranges that other players folded before the flop.
     target
         Exploitability at which a street's solve stops, in percent of its pot.
     """
@@ -54,6 +56,7 @@ class ChainedSettings:
     played: tuple[str, ...] = ()
     bet: str = "75%"
     raise_: str = "3x"
+    folded: tuple[str, ...] = ()
     target: float = 0.5
     time_limit: float | None = 60.0
     max_iterations: int = 1000
@@ -156,6 +159,7 @@ def chained_result(
         "hero": {"seat": HEADS_UP_SEATS[settings.hero], "position": _position(settings.hero)},
         "villain": {"seat": HEADS_UP_SEATS[1 - settings.hero], "position": _position(1 - settings.hero)},
         "board": format_cards(list(settings.board)),
+        "folded_ranges": list(settings.folded),
         "cleaned": settings.clean,
         "lazy": settings.lazy,
         "preflop": {
@@ -245,6 +249,7 @@ def _solved(
         pot=start.pot,
         stack=start.stack,
         bet_sizes=settings.bet_sizes,
+        folded_ranges=settings.folded,
         rake=rake[0],
         rake_cap=rake[1],
         threads=settings.threads,

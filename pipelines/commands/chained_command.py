@@ -49,6 +49,10 @@ def chained(
     ] = None,
     bet: Annotated[str, typer.Option(help="bet sizes of every street: 50%,100%,a")] = "75%",
     raise_: Annotated[str, typer.Option("--raise", help="raise sizes of every street")] = "3x",
+    folded: Annotated[
+        list[str] | None,
+        typer.Option(help="range that another player folded before the flop, repeatable up to 7 times"),
+    ] = None,
     target: Annotated[
         float, typer.Option(min=0, callback=finite, help="percent of pot at which a solve stops")
     ] = 0.5,
@@ -86,7 +90,7 @@ def chained(
     with user_input():
         from pipelines.commands.chained import ChainedSettings, chained_result, read_hands, read_played
         from solver.betting.game import street_sizes
-        from solver.postflop.holdem import read_board
+        from solver.postflop.holdem import read_board, read_folded
 
         cards = read_board(board)
         own, other = (
@@ -102,6 +106,7 @@ def chained(
             played=read_played(postflop_line, cards),
             bet=bet,
             raise_=raise_,
+            folded=tuple(folded or ()),
             target=target,
             time_limit=time_limit,
             max_iterations=max_iterations,
@@ -110,6 +115,7 @@ def chained(
             clean=not raw_offpath,
         )
         street_sizes(settings.bet_sizes)
+        read_folded(settings.folded)
         play = _live(overrides or [], preflop_iterations, line) if bundle is None else _exported(bundle)
         with live_status() as show:
             result = chained_result(play, settings, progress=lambda *state: show(solve_status(*state)))

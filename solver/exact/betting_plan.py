@@ -57,12 +57,14 @@ UPDATE_NODE = np.dtype(
     align=True,
 )
 #: Terminals that see one reach row: the value rows of a showdown and a fold (-1 for none) and their payoffs in the
-#: terms of `solver.exact.terminals`: half = (w - l) / 2, lose = l, tie = t, fold = f.
+#: terms of `solver.exact.terminals`: half = (w - l) / 2, lose = l, tie = t, fold = f. No other lane than one that is
+#: `alone` writes to its rows.
 LANE = np.dtype(
     [
         ("reach", _INT),
         ("show", _INT),
         ("fold", _INT),
+        ("alone", _INT),
         ("half", _FLOAT),
         ("lose", _FLOAT),
         ("tie", _FLOAT),
@@ -272,12 +274,13 @@ class _PlanBuilder:
                 self.allins.append((reach, value, int(below_opponent), self.half[node]))
                 if self.tie[node] != 0.0:
                     # Rake: worth a tie against every hand, plus half the stake for wins less losses.
-                    fold_lanes.append((reach, -1, value, 0.0, 0.0, 0.0, self.tie[node]))
+                    alone = int(not below_opponent)
+                    fold_lanes.append((reach, -1, value, alone, 0.0, 0.0, 0.0, self.tie[node]))
             elif below_opponent and kind == NodeKind.SHOWDOWN:
                 pays = (self.half[node], self.lose[node], self.tie[node], 0.0)
-                show_lanes.append((reach, value, -1, *pays))
+                show_lanes.append((reach, value, -1, 0, *pays))
             elif below_opponent:
-                fold_lanes.append((reach, -1, value, 0.0, 0.0, 0.0, self.tie[node]))
+                fold_lanes.append((reach, -1, value, 0, 0.0, 0.0, 0.0, self.tie[node]))
         self.clear += sorted(clear)
         self.lanes += own_lanes + show_lanes + fold_lanes
         sections = np.cumsum([begins[2], len(own_lanes), len(show_lanes)]).tolist()
@@ -302,4 +305,4 @@ class _PlanBuilder:
                 half, lose, tie = self.half[child], self.lose[child], self.tie[child]
             elif self.kind[child] == NodeKind.FOLD:
                 fold, folds = self.value[child], self.tie[child]
-        return [] if show < 0 and fold < 0 else [(self.reach[node], show, fold, half, lose, tie, folds)]
+        return [] if show < 0 and fold < 0 else [(self.reach[node], show, fold, 1, half, lose, tie, folds)]

@@ -153,7 +153,8 @@ class CfrEngine:
         scales = np.stack([self._chance, [1.0 / num_runouts(game, k) for k in range(streets)]], axis=1)
         sides = self.deals.sides
         self.pair_weights = PairWeights(game)
-        pairs = self.pair_weights.tables(self.deals, allins, types.rows)
+        value_rows = [plan.streets["value_rows"] for plan in plans]
+        pairs = self.pair_weights.tables(self.deals, allins, value_rows, types.rows)
         self._leaf_rows = LeafRows(betting, self.deals, self._chance, types.rows)
         first, second = (
             Layout._make(
@@ -209,13 +210,21 @@ class CfrEngine:
         weights = [self.schedule.weights(t) for t in range(first, last + 1)]
         factors = np.array([(w.positive, w.negative, w.strategy, w.prediction) for w in weights])
         factors = factors.reshape(iterations, 4)
-        if self._pool is None and not self._leaf_rows:
+        if self._pool is None and not self._leaf_rows and self.game.folded is None:
             self._call(factors, first, UPDATE, WHOLE, (0, 1), 0)
-        else:
-            for k in range(iterations):
-                for own in range(2):
-                    self._sweep(factors[k : k + 1], first + k, UPDATE, own)
-        self.iteration = last
+            self.iteration = last
+            return
+        for k in range(iterations):
+            for own in range(2):
+                self._sweep(factors[k : k + 1], first + k, UPDATE, own)
+            self.iteration = first + k
+            self._correct_pairs()
+
+    def _correct_pairs(self) -> None:
+        """At every power of two, bring the corrections of pair weights up to date by a sweep that does not train."""
+        if self.game.folded is not None and self.iteration & (self.iteration - 1) == 0:
+            for own in range(2):
+                self._sweep(np.ones((1, 4)), self.iteration, EXPECTED, own)
 
     def update(self, player: int) -> Floats:
         """One player's half of an iteration; player 0 comes first, and player 1 completes the iteration.
@@ -231,8 +240,11 @@ class CfrEngine:
         w = self.schedule.weights(iteration)
         factors = np.array([[w.positive, w.negative, w.strategy, w.prediction]])
         self._sweep(factors, iteration, UPDATE, player)
-        self.iteration += player
-        return self._work[0].value[: len(self.game.weights[player])].astype(np.float64)
+        values = self._work[0].value[: len(self.game.weights[player])].astype(np.float64)
+        if player == 1:
+            self.iteration = iteration
+            self._correct_pairs()
+        return values
 
     def set_range(self, player: int, weights: Floats) -> None:
         """From now on a player arrives with other weights of its root hands; `game` keeps those it began with."""
@@ -470,6 +482,8 @@ class CfrEngine:
         for player, tables in enumerate(self.tables):
             names = [name for name in Tables._fields if name != "source" or self.schedule.predictive]
             arrays |= {f"{name}{player}": getattr(tables, name) for name in names}
+            if self.game.folded is not None:
+                arrays[f"corrections{player}"] = self.layouts[player].pair_corrections
         return arrays
 
     def load_state(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -488,6 +502,8 @@ class CfrEngine:
                 getattr(mine, name)[:] = arrays[f"{name}{player}"]
             if self.schedule.predictive:
                 mine.source[:] = arrays[f"source{player}"]
+            if self.game.folded is not None:
+                self.layouts[player].pair_corrections[:] = arrays[f"corrections{player}"]
             tables.append(mine._replace(locked=arrays[f"locked{player}"].copy()))
         self._set_tables(tables[0], tables[1])
 

@@ -88,21 +88,13 @@ class FoldedHands:
         return self.is_exact and all(np.array_equal(w, w[np.ix_(cards, cards)]) for w in self.weights)
 
     def avoiding(self, board: Sequence[int]) -> AvoidingWeights:
-        """Weights on a board, by the four private cards of a deal.
-
-        Raises
-        ------
-        ValueError
-            If the folded players cannot have been dealt their hands beside the board.
-        """
+        """Weights on a board, by the four private cards of a deal."""
         live, place = _live_cards(board)
         if self._drawn is None:
             used = _used([np.ascontiguousarray(w[np.ix_(live, live)]) for w in self.weights])
             table = _avoid(*used, len(live))
         else:
             table = self._sampled(place, len(live), slice(None))
-        if not table.any():
-            raise ValueError("folded_ranges: the hands cannot be dealt together beside the board")
         return AvoidingWeights(place, table / _any_hands(len(live) - 4, len(self)))
 
     def _sampled(self, place: NDArray[np.int64], count: int, part: slice) -> Floats:
@@ -119,7 +111,7 @@ class FoldedHands:
         edges = np.linspace(0, len(self._drawn[1]), BATCHES + 1).astype(int).tolist()
         parts = np.array([self._sampled(place, len(live), slice(a, b)) for a, b in pairwise(edges)])
         error = parts.std(axis=0, ddof=1) / np.sqrt(BATCHES)
-        return float(np.sqrt((error**2).mean()) / parts.mean())
+        return float(np.sqrt((error**2).mean()) / max(parts.mean(), np.finfo(np.float64).tiny))
 
 
 def _live_cards(board: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -449,7 +441,11 @@ def _three_and_one(
                         for x in range(count):
                             used += row[x] * (
                                 (other_rows[uv, x] + other_rows[uw, x] + other_rows[vw, x])
-                                - (other_three_rows[su, x] + other_three_rows[sv, x] + other_three_rows[sw, x])
+                                - (
+                                    other_three_rows[su, x]
+                                    + other_three_rows[sv, x]
+                                    + other_three_rows[sw, x]
+                                )
                             )
                         result[at] += total - meets[three, s] - used
                     at += 1

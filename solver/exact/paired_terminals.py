@@ -21,7 +21,17 @@ from solver.exact.terminals import BLOCK
 
 @kernel
 def _paired_sums(
-    x: Any, y: Any, met: Any, mine: Any, own: Any, theirs: Any, opp: Any, weights: Any, start: int, bounds: Any, held: Any
+    x: Any,
+    y: Any,
+    met: Any,
+    mine: Any,
+    own: Any,
+    theirs: Any,
+    opp: Any,
+    weights: Any,
+    start: int,
+    bounds: Any,
+    held: Any,
 ) -> None:
     """``y = W + (W + T)`` and ``met = C`` for every own hand; `held` is scratch for `ABREAST` rows."""
     count, others = np.int64(mine.count), np.int64(theirs.count)

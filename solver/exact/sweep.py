@@ -189,7 +189,7 @@ def _sweep(
                 continue
         if phase != REACH:
             _allins(game, s, b, work)
-            _terminals(game, s, b, work)
+            _terminals(game, s, b, mode != UPDATE, work)
             _take_leaf_values(game, s, b, work)
             _ascend(game, s, b, own_tables, discounts, mode, work)
             if s == 1:

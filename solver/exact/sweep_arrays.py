@@ -14,7 +14,7 @@ class Layout(NamedTuple):
     First its `BettingPlan`, then the boards of `Deals`, its `Side` and the start of the opponent's. `scales` holds per
     street the factors of reach and of all-in values. `leaf_reach` is where a sweep saves the opponent's reach at the
     leaves, `leaf_values` where it finds the player's values; the starts say where a board's part begins
-    (`solver.exact.leaf_rows`). The last five are the player's `solver.exact.pair_weights.PairTables`.
+    (`solver.exact.leaf_rows`). The last ones are the player's `solver.exact.pair_weights.PairTables`.
     """
 
     streets: NDArray[np.void]
@@ -44,7 +44,11 @@ class Layout(NamedTuple):
     leaf_values: NDArray[Any]
     pair_starts: NDArray[np.int64]
     pair_weights: NDArray[Any]
+    pair_own_factors: NDArray[Any]
+    pair_opp_factors: NDArray[Any]
     pair_bounds: NDArray[np.void]
+    pair_correction_starts: NDArray[np.int64]
+    pair_corrections: NDArray[Any]
     pair_allin_starts: NDArray[np.int64]
     pair_allin: NDArray[Any]
 

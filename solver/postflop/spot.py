@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from abstractions.ranges import class_weights, from_class_weights
 from solver.betting.lines import PLAYERS
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.betting.tree import spot_tree
+from solver.exact.folded_hands import FoldedHands
 from solver.postflop.holdem import holdem_game, read_board, read_folded, read_range
 from solver.postflop.node_report import NodeReport
 from solver.postflop.solver import PostflopSolver, SolveResult, read_schedule
@@ -250,6 +251,7 @@ def solve_spot(
 def spot_result(solver: PostflopSolver, outcome: SolveResult) -> dict[str, Any]:
     """The result of a solved spot, seen from its root."""
     report = solver.go("").node()
+    folded = solver.engine.game.folded
     return {
         "exploitability": outcome.exploitability,
         "exploitability_pct": outcome.exploitability_pct,
@@ -262,6 +264,7 @@ def spot_result(solver: PostflopSolver, outcome: SolveResult) -> dict[str, Any]:
         "ev": dict(zip(PLAYERS, report.ev)),
         "equity": dict(zip(PLAYERS, report.equity)),
         "root": _node_result(report),
+        **({} if folded is None else {"folded": _folded_result(folded, solver.engine.game.board)}),
         "schedule": str(solver.schedule),
         "trace": [
             {
@@ -271,6 +274,15 @@ def spot_result(solver: PostflopSolver, outcome: SolveResult) -> dict[str, Any]:
             }
             for point in outcome.trace
         ],
+    }
+
+
+def _folded_result(folded: FoldedHands, board: Sequence[int]) -> dict[str, Any]:
+    """How many folded players there are, and the standard error of a deal's weight where they are sampled."""
+    return {
+        "players": len(folded),
+        "exact": folded.is_exact,
+        "relative_error": folded.relative_error(board),
     }
 
 

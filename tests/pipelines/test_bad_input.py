@@ -294,6 +294,15 @@ SPOTS = [
     ({"oop_range": "x"}, "oop_range: range token 'x'"),
     ({"oop_range": "QsQh"}, "oop_range: every hand is blocked"),
     ({"oop_range": "AhKh", "ip_range": "AhKd"}, "ranges: no hand of oop_range can be dealt together"),
+    ({"folded_ranges": "22+"}, "folded_ranges: '22+' is no list of ranges"),
+    ({"folded_ranges": [5]}, "folded_ranges[0]: 5 is not text"),
+    ({"folded_ranges": ["22+", "zz"]}, "folded_ranges[1]: range token 'zz'"),
+    ({"folded_ranges": [""]}, "folded_ranges[0]: the range is empty"),
+    ({"folded_ranges": ["22+"] * 8}, "folded_ranges: 8 ranges; accepted: up to 7"),
+    (
+        {"folded_ranges": ["QsQh"]},
+        "folded_ranges: with these hands folded no deal of both ranges is possible",
+    ),
     ({"bet_sizes": {}}, "bet_sizes.river: no sizes"),
     ({"bet_sizes": 5}, "bet_sizes: 5 is no object with streets"),
     ({"bet_sizes": {"rivr": {"bet": "50%"}}}, "bet_sizes.rivr: unknown street"),
@@ -340,6 +349,7 @@ READING = [
     ("diff BUNDLE BUNDLE --prefix zz", "prefix 'zz'"),
     (f"{CHAINED.partition(' ')[2]} --bundle BUNDLE --line f", "line: 'f' does not lead to a flop"),
     (f"{CHAINED.partition(' ')[2]} --bundle BUNDLE --raise 1x", "size '1x' is not above the previous bet"),
+    (f"{CHAINED.partition(' ')[2]} --bundle BUNDLE --folded zz", "folded_ranges[0]: range token 'zz'"),
 ]
 
 
