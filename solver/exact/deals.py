@@ -227,8 +227,8 @@ def _is_symmetric(game: CardGame, first: int, second: int) -> bool:
             return False
         if not np.array_equal(weights[order], weights[swapped_order]):
             return False
-    cards = exchange(np.arange(NUM_CARDS, dtype=np.uint8), first, second)
-    return game.folded is None or game.folded.is_unchanged_by(cards)
+    renamed = exchange(np.arange(NUM_CARDS, dtype=np.uint8), first, second)
+    return game.folded is None or game.folded.is_unchanged_by(renamed)
 
 
 def suit_swaps(suits: tuple[tuple[int, ...], ...]) -> list[tuple[int, int]]:

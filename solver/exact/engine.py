@@ -182,6 +182,8 @@ class CfrEngine:
         refuse_over(memory_limit, self.memory_bytes)
         self._set_tables(*(new_tables(self.deals, player, types, schedule.predictive) for player in range(2)))
         self._since = np.zeros((3, 64))
+        #: Iteration at which each player's corrections of pair weights were made.
+        self._corrected = np.zeros(2, dtype=np.int64)
         roots = int((tree.parent < 0).sum())
         self._weights = tuple(
             np.tile(np.pad(w, (0, padded(len(w)) - len(w))), roots).astype(types.rows) for w in game.weights
@@ -221,8 +223,11 @@ class CfrEngine:
             self._correct_pairs()
 
     def _correct_pairs(self) -> None:
-        """At every power of two, bring the corrections of pair weights up to date by a sweep that does not train."""
-        if self.game.folded is not None and self.iteration & (self.iteration - 1) == 0:
+        """Bring the corrections of pair weights up to date, if nobody has since half of the iterations so far.
+
+        Every evaluation does so on its way.
+        """
+        if self.game.folded is not None and self.iteration >= max(2 * min(self._corrected), 4):
             for own in range(2):
                 self._sweep(np.ones((1, 4)), self.iteration, EXPECTED, own)
 
@@ -484,6 +489,8 @@ class CfrEngine:
             arrays |= {f"{name}{player}": getattr(tables, name) for name in names}
             if self.game.folded is not None:
                 arrays[f"corrections{player}"] = self.layouts[player].pair_corrections
+        if self.game.folded is not None:
+            arrays["corrected"] = self._corrected
         return arrays
 
     def load_state(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -496,6 +503,8 @@ class CfrEngine:
                 raise ValueError(f"state: {name!r} belongs to another game, precision or schedule")
         self.iteration = int(arrays["iteration"][0])
         self._since = np.pad(arrays["since"], ((0, 0), (0, 64)))
+        if self.game.folded is not None:
+            self._corrected[:] = arrays["corrected"]
         tables = []
         for player, mine in enumerate(self.tables):
             for name in ("regret", "average", "nodes"):
@@ -510,6 +519,8 @@ class CfrEngine:
     def _sweep(self, factors: Floats, iteration: int, mode: int, own: int) -> None:
         """One sweep of a player on all threads, leaves first."""
         self._value_leaves(mode, own)
+        if mode != UPDATE:
+            self._corrected[own] = iteration
         players = (own, own)
         if self._pool is None:
             self._call(factors, iteration, mode, WHOLE, players, 0)

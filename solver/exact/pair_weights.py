@@ -1,8 +1,8 @@
 """Weights of pairs of hands where folded players change the deck, laid out for the sweeps.
 
 The folded players' hands multiply the weight of a deal (two hands and a board) by a factor that depends on all of
-its cards (`solver.exact.folded_hands`), relative to players who fold any hand. Relative to these the chances of the cards to
-come are the plain ones, so the factor enters where a line ends and nowhere else.
+its cards (`solver.exact.folded_hands`), relative to players who fold any hand. Relative to these the chances of the
+cards to come are the plain ones, so the factor enters where a line ends and nowhere else.
 
 The factor of a pair is nearly a product of a factor of each hand, d = u(h) v(h') + e. Terminals with the product cost
 what plain ones do: the opponent's reach is multiplied by v, the values by u. The rest e is small, but its sums go over
@@ -184,16 +184,16 @@ class PairWeights:
                     of_cards.setdefault(full, ([], []))[1].append(board)
         pairs: dict[int, _BoardPairs] = {}
         ranks = StrengthCache(game)
-        for cards, (here, above) in of_cards.items():
+        for known, (here, above) in of_cards.items():
             for board in here:
                 first, second = deals.hands[0][board], deals.hands[1][board]
                 pairs[board] = _split(
-                    self.matrix(tuple(cards), game.hands[0][first], game.hands[1][second]),
+                    self.matrix(tuple(known), game.hands[0][first], game.hands[1][second]),
                     apart(game.hands[0][first], game.hands[1][second]),
                     (game.weights[0][first], game.weights[1][second]),
                 )
             for board in above:
-                self._add_wins(allins[board], cards, 0, deals.hands[0][board], deals.hands[1][board], ranks)
+                self._add_wins(allins[board], known, 0, deals.hands[0][board], deals.hands[1][board], ranks)
         return [pairs[board] for board in range(len(deals.cards))], allins
 
     def _laid_out(
@@ -302,7 +302,7 @@ def _bounds(groups: NDArray[np.void], count: int, others: int) -> NDArray[np.voi
         table["below"] = table["upto"] = others
     else:
         sizes = np.diff(groups["own_end"], prepend=0)
-        table["below"], table["upto"] = (np.repeat(groups[name], sizes) for name in BOUND.names)
+        table["below"], table["upto"] = (np.repeat(groups[name], sizes) for name in ("below", "upto"))
     return table
 
 

@@ -39,7 +39,7 @@ def _paired_sums(
     for i in range(0, count, ABREAST):
         a0, a1, b0, b1, c0, c1, d0, d1 = zero, zero, zero, zero, zero, zero, zero, zero
         at = start + i * others
-        here = min(ABREAST, count - i)
+        here = ABREAST if i + ABREAST <= count else count - i
         first = np.int64(mine.hands) + i
         j = np.int64(0)
         beaten = 0

@@ -104,8 +104,8 @@ class Work(NamedTuple):
 
     `reach`, `value`, `alive` and `totals` hold the rows of every street, from the columns of `starts` on; the
     last hands of `reach` stay zero and those of `value` are never read. `x`, `y` and `sums` belong to
-    `solver.exact.terminals`, `met` with them to `solver.exact.paired_terminals`; `lanes` holds the offsets of the reach, showdown and fold rows of each lane. `cursor`
-    holds, per street, the next board and the end of its siblings.
+    `solver.exact.terminals`, `met` with them to `solver.exact.paired_terminals`; `lanes` holds the offsets of the
+    reach, showdown and fold rows of each lane. `cursor` holds, per street, the next board and the end of its siblings.
     """
 
     reach: NDArray[Any]

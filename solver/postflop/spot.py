@@ -201,7 +201,7 @@ def check_spot(spot: Spot) -> None:
     ValueError
         With one line that names the key and what is accepted.
     """
-    ranges = (read_range(name, getattr(spot, name)) for name in ("oop_range", "ip_range"))
+    ranges = read_range("oop_range", spot.oop_range), read_range("ip_range", spot.ip_range)
     board = read_board(spot.board)
     folded = read_folded(spot.folded_ranges)
     holdem_game(board, *ranges, folded)
