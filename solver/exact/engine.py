@@ -227,7 +227,7 @@ class CfrEngine:
 
         Every evaluation does so on its way.
         """
-        if self.game.folded is not None and self.iteration >= max(2 * min(self._corrected), 4):
+        if self.game.folded is not None and self.iteration >= max(2 * int(self._corrected.min()), 4):
             for own in range(2):
                 self._sweep(np.ones((1, 4)), self.iteration, EXPECTED, own)
 

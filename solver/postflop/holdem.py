@@ -43,7 +43,7 @@ def read_range(name: str, value: str | NDArray[np.floating]) -> NDArray[np.float
     return np.asarray(weights, dtype=np.float64)
 
 
-def read_folded(ranges: Sequence[str | NDArray[np.floating]]) -> FoldedHands | None:
+def read_folded(ranges: Sequence[str | NDArray[np.floating]] | None) -> FoldedHands | None:
     """What folded players may have held, from their ranges; None without any.
 
     Raises
@@ -51,7 +51,7 @@ def read_folded(ranges: Sequence[str | NDArray[np.floating]]) -> FoldedHands | N
     ValueError
         If there are too many, or one is empty.
     """
-    if len(ranges) == 0:
+    if not ranges:
         return None
     if len(ranges) > MAX_FOLDED:
         raise ValueError(f"folded_ranges: {len(ranges)} ranges; accepted: up to {MAX_FOLDED}")
@@ -71,8 +71,17 @@ def holdem_game(
     oop_range: NDArray[np.float64],
     ip_range: NDArray[np.float64],
     folded: FoldedHands | None = None,
+    *,
+    every_hand: bool = False,
 ) -> CardGame:
-    """Two ranges on a board, with the cards to come; `folded` is what players who folded may have held.
+    """Two ranges on a board, with the cards to come.
+
+    Parameters
+    ----------
+    folded
+        What players who folded may have held.
+    every_hand
+        Keep the hands of weight zero, too, so that they have values.
 
     Raises
     ------
@@ -87,7 +96,7 @@ def holdem_game(
         held = np.flatnonzero((weights > 0.0) & live)
         if len(held) == 0:
             raise ValueError(f"{name}: every hand is blocked by the board {format_cards(list(board))}")
-        combos.append(held)
+        combos.append(np.flatnonzero(live) if every_hand else held)
     hands = (COMBO_CARDS[combos[0]].copy(), COMBO_CARDS[combos[1]].copy())
     if all(set(first.tolist()) & set(second.tolist()) for first in hands[0] for second in hands[1]):
         raise ValueError("ranges: no hand of oop_range can be dealt together with one of ip_range")

@@ -71,7 +71,7 @@ class PostflopSolver:
         Range text or 1,326 weights.
     pot, stack : int
         Chips in the middle and behind each player.
-    folded_ranges : sequence of str or array
+    folded_ranges : sequence of str or array, optional
         Ranges that up to seven folded players folded; they change which cards are left.
     bet_sizes, donk_sizes, add_allin_threshold, force_allin_threshold, merging_threshold, rake, rake_cap
         As in spot files.
@@ -85,6 +85,8 @@ class PostflopSolver:
         Threads that share the work of turn and flop spots; results do not depend on it.
     isomorphism : bool
         Solve equivalent suits once.
+    every_hand : bool
+        Keep hands that a range does not hold, so that they have values against the other range.
     memory_limit : int, optional
         Bytes over which to refuse, nine tenths of the machine's memory by default.
     """
@@ -98,7 +100,7 @@ class PostflopSolver:
         pot: int,
         stack: int,
         bet_sizes: Mapping[str, Any],
-        folded_ranges: Sequence[str | NDArray[np.floating]] = (),
+        folded_ranges: Sequence[str | NDArray[np.floating]] | None = None,
         donk_sizes: Mapping[str, Any] | None = None,
         add_allin_threshold: float = 1.5,
         force_allin_threshold: float = 0.15,
@@ -110,11 +112,12 @@ class PostflopSolver:
         precision: str | None = None,
         threads: int = 1,
         isomorphism: bool = True,
+        every_hand: bool = False,
         memory_limit: int | None = None,
     ) -> None:
         cards = read_board(board)
         ranges = read_range("oop_range", oop_range), read_range("ip_range", ip_range)
-        game = holdem_game(cards, *ranges, read_folded(folded_ranges))
+        game = holdem_game(cards, *ranges, read_folded(folded_ranges), every_hand=every_hand)
         self.tree: PublicTree = spot_tree(
             len(cards) - 2,
             pot,

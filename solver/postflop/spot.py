@@ -115,7 +115,7 @@ class Spot(BaseModel):
     pot: Whole
     stack: Whole
     bet_sizes: Streets
-    folded_ranges: Annotated[list[Text], otherwise("is no list of ranges")] = []
+    folded_ranges: Annotated[list[Text], otherwise("is no list of ranges")] | None = None
     donk_sizes: Streets | None = None
     add_allin_threshold: Number = 1.5
     force_allin_threshold: Number = 0.15

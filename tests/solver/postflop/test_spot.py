@@ -135,6 +135,7 @@ def test_missing_keys_are_named():
 
 def test_what_is_left_out_is_what_the_documentation_says():
     optional = {
+        "folded_ranges": None,
         "donk_sizes": None,
         "add_allin_threshold": 1.5,
         "force_allin_threshold": 0.15,

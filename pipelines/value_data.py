@@ -1,0 +1,249 @@
+"""`python -m pipelines.value_data`: solved public states as training data for value networks.
+
+Draws public states of a street (board, pot, stack, both ranges), solves each exactly, and writes the counterfactual
+values of both players for 1,326 combos as an Arrow data set in the store: part-*.arrow and manifest.json. Ranges are
+DeepStack's recursive ones, or those of a blueprint at random lines with noise, or both. Parts that are finished are
+kept, so a batch that is cut off goes on where it was. solver/value_states/README.md says what the columns mean.
+
+    python -m pipelines.value_data street=river|turn|flop samples=N [accuracy=0.5] [bet=100%,a] [raise=a]
+        [stack_low=0.25] [stack_high=8] [bundle=PATH] [blueprint_share=0.5] [noise=0.3] [suit_copies=0] [rivers=0]
+        [part_rows=N] [max_iterations=2000] [seed=1] [store.root=DIR] [tracking.uri=URI] [cluster=ray]
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import shlex
+import sys
+import time
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from artifacts.blueprint.bundle import BlueprintBundle
+from artifacts.bundle import Bundle
+from artifacts.bundle_store import BundleStore
+from artifacts.format.arrow_file import ArrowFile, write_arrow
+from pipelines.config.composition import compose_config
+from pipelines.config.default_store import store_note
+from pipelines.config.schema import Config
+from pipelines.run.cluster import OnDemand, open_cluster
+from pipelines.run.code_version import code_version
+from pipelines.run.command import run_command
+from pipelines.run.disk import make_store
+from pipelines.run.engine import stage_key
+from pipelines.run.errors import UserError
+from pipelines.run.exported import open_export
+from pipelines.run.keys import one_of, real_number, whole_number
+from pipelines.run.progress import Reporter, plain_console
+from pipelines.run.tracking import Tracker, exit_status, flatten
+from pipelines.training.blueprint_states import BlueprintStates
+from pipelines.training.value_parts import Columns, PartTask, ValueDataConfig, figures_of, make_part
+from solver.betting.game import street_sizes
+from solver.betting.lines import FLOP, STREETS
+from solver.value_states.public_state import PublicState
+
+STAGE = "value_data"
+#: Rows of a part, unless they are given: about what a core solves in some seconds, or a minute on the flop.
+PART_ROWS = {"river": 512, "turn": 32, "flop": 1}
+OWN_KEYS = (
+    *(
+        "street",
+        "samples",
+        "accuracy",
+        "bet",
+        "raise",
+        "stack_low",
+        "stack_high",
+        "bundle",
+        "blueprint_share",
+    ),
+    *("noise", "suit_copies", "rivers", "part_rows", "max_iterations", "seed"),
+)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line asks for: the data, the blueprint if any, and store, tracker and cluster."""
+
+    data: ValueDataConfig
+    bundle: Path | None
+    config: Config
+
+
+def read_request(arguments: list[str]) -> Request:
+    """The command line, checked."""
+    own = dict(a.split("=", 1) for a in arguments if a.split("=", 1)[0] in OWN_KEYS and "=" in a)
+    config = compose_config([a for a in arguments if a.split("=", 1)[0] not in OWN_KEYS])
+    if not own.get("samples"):
+        raise UserError("samples: give the number of states, samples=10000")
+    street = one_of("street", own.get("street", ""), STREETS[FLOP:])
+    bundle = Path(own["bundle"]) if own.get("bundle") else None
+    share = real_number(
+        "blueprint_share", own.get("blueprint_share", "0.5" if bundle else "0"), least=0.0, most=1.0
+    )
+    if share > 0.0 and bundle is None:
+        raise UserError("blueprint_share: states of a blueprint need bundle=STORE/export-KEY")
+    rivers = whole_number("rivers", own.get("rivers", "0"), least=0, most=1000)
+    if rivers and street != "turn":
+        raise UserError(
+            f"rivers: a {street} has no rivers below that are solved with it; accepted for street=turn"
+        )
+    low = real_number("stack_low", own.get("stack_low", "0.25"), least=0.01, most=1000.0)
+    high = real_number("stack_high", own.get("stack_high", "8"), least=low, most=1000.0)
+    data = ValueDataConfig(
+        street=street,
+        samples=whole_number("samples", own["samples"], least=1, most=10**9),
+        part_rows=whole_number(
+            "part_rows", own.get("part_rows", str(PART_ROWS[street])), least=1, most=10**5
+        ),
+        accuracy=real_number("accuracy", own.get("accuracy", "0.5"), least=0.001, most=100.0),
+        max_iterations=whole_number("max_iterations", own.get("max_iterations", "2000"), least=1, most=10**6),
+        bet=own.get("bet", "100%,a"),
+        raise_=own.get("raise", "a"),
+        stack_low=low,
+        stack_high=high,
+        blueprint_share=share,
+        noise=real_number("noise", own.get("noise", "0.3"), least=0.0, most=5.0),
+        suit_copies=whole_number("suit_copies", own.get("suit_copies", "0"), least=0, most=23),
+        rivers=rivers,
+        seed=whole_number("seed", own.get("seed", "1"), least=0, most=2**32 - 1),
+    )
+    try:
+        street_sizes({STREETS[FLOP]: {"bet": data.bet, "raise": data.raise_}})
+    except ValueError as error:
+        raise UserError(f"bet, raise: {error}") from None
+    return Request(data, bundle, config)
+
+
+def value_data(request: Request) -> Path:
+    """Make what is missing of the data set, record it, and return its folder."""
+    data, config = request.data, request.config
+    source = None if request.bundle is None else open_export(request.bundle)
+    reporter = Reporter(plain_console())
+    store = BundleStore(config.store.root)
+    inputs = {} if source is None else {"export": source.key}
+    code = code_version(make_part)
+    key = stage_key(STAGE, code, asdict(data), inputs)
+    make_store(store)
+    with ExitStack() as stack:
+        stack.enter_context(store.active([f"{STAGE}-{key}"]))
+        stack.enter_context(store.lock(STAGE, key))
+        tracker = Tracker(config.tracking, store.root / ".tracking", reporter.say)
+        stack.callback(tracker.close)
+        tracker.start(
+            f"value-data-{data.street}", {"command": STAGE, "key.value_data": key}, flatten(asdict(data))
+        )
+        try:
+            if not store.has(STAGE, key):
+                seconds = _make_parts(data, source, config, store, key, reporter)
+                tracker.metrics({"seconds": seconds})
+                _commit(data, store, key, code, inputs)
+            bundle = store.open(STAGE, key)
+            tracker.metrics(bundle.metrics)
+        except BaseException as error:
+            tracker.finish(exit_status(error))
+            raise
+        tracker.finish("FINISHED")
+    _say(bundle, reporter)
+    reporter.say(store_note(config.store.root))
+    return bundle.path
+
+
+def _make_parts(
+    data: ValueDataConfig,
+    source: BlueprintBundle | None,
+    config: Config,
+    store: BundleStore,
+    key: str,
+    reporter: Reporter,
+) -> float:
+    """Make the parts that are not there yet; returns the seconds."""
+    folder = store.checkpoints(STAGE, key)
+    folder.mkdir(parents=True, exist_ok=True)
+    waiting = [part for part in range(data.num_parts) if not (folder / part_name(part)).is_file()]
+    done = data.num_parts - len(waiting)
+    reporter.say(f"{data.samples:,} states in {data.num_parts:,} parts, {done:,} of them there already")
+    states = None if source is None else BlueprintStates(source, STREETS.index(data.street), data.noise)
+
+    def task(position: int) -> PartTask:
+        part = waiting[position]
+        return PartTask(part, tuple(_given(data, states, part, row) for row in range(data.rows_of(part))))
+
+    reporter.start(STAGE, None)
+    started = time.perf_counter()
+    try:
+        if waiting:
+            with open_cluster(config.cluster) as cluster:
+                results = cluster.stream(make_part, OnDemand(len(waiting), task), shared=data)
+                for position, (rows, rivers) in results:
+                    if rivers is not None:
+                        _keep(folder / part_name(waiting[position], rivers=True), rivers)
+                    _keep(folder / part_name(waiting[position]), rows)
+                    done += 1
+                    reporter.advance(
+                        done, data.num_parts, f"{min(done * data.part_rows, data.samples):,} states"
+                    )
+    finally:
+        reporter.stop()
+    return time.perf_counter() - started
+
+
+def part_name(part: int, *, rivers: bool = False) -> str:
+    """File of a part, or of the river states below its turns."""
+    return f"{'rivers' if rivers else 'part'}-{part:05d}.arrow"
+
+
+def _given(data: ValueDataConfig, states: BlueprintStates | None, part: int, row: int) -> PublicState | None:
+    """The state of a row if it comes from the blueprint."""
+    if states is None:
+        return None
+    rng = data.generator(part, row, 0)
+    return states.draw(rng) if rng.random() < data.blueprint_share else None
+
+
+def _keep(path: Path, columns: Columns) -> None:
+    """Write a file that is either whole or not there."""
+    staging = path.with_suffix(".writing")
+    write_arrow(staging, columns)
+    os.replace(staging, path)
+
+
+def _commit(data: ValueDataConfig, store: BundleStore, key: str, code: str, inputs: dict[str, str]) -> None:
+    """Turn the parts into a bundle of the store."""
+    files = sorted(store.checkpoints(STAGE, key).glob("*.arrow"))
+    # Mapped, not read: a data set may be larger than the memory.
+    tables = {file.stem: ArrowFile(file).columns() for file in files}
+    metrics = figures_of([t for name, t in tables.items() if name.startswith("part-")], data.accuracy)
+    below = [t for name, t in tables.items() if name.startswith("rivers-")]
+    if below:
+        metrics |= {f"rivers_{name}": value for name, value in figures_of(below, data.accuracy).items()}
+    store.commit(tables, stage=STAGE, key=key, code=code, config=asdict(data), inputs=inputs, metrics=metrics)
+
+
+def _say(bundle: Bundle, reporter: Reporter) -> None:
+    figures = bundle.metrics
+    reporter.say(
+        f"{figures['rows']:,.0f} rows, exploitability {figures['mean_exploitability_pct']:.2f} % of pot on average, "
+        f"{figures['worst_exploitability_pct']:.2f} % at most, values sum to 0 within "
+        f"{figures['worst_imbalance']:.1g} pots"
+    )
+    if not math.isclose(figures["rows_over_accuracy"], 0.0):
+        reporter.say(
+            f"{figures['rows_over_accuracy']:,.0f} rows did not reach the accuracy; see their exploitability"
+        )
+
+
+def main() -> None:
+    """Run the batch of the command line."""
+    arguments = sys.argv[1:]
+    if not arguments or "-h" in arguments or "--help" in arguments:
+        print((__doc__ or "").strip())
+        return
+    print(f"dataset: {os.path.relpath(value_data(read_request(arguments)))}", flush=True)
+
+
+if __name__ == "__main__":
+    again = shlex.join([os.path.basename(sys.executable), "-m", "pipelines.value_data", *sys.argv[1:]])
+    run_command(main, resume=f"finished parts are kept. Resume with: {again}")

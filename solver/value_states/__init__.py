@@ -1,0 +1,1 @@
+"""Public states with random ranges, and their values: what value networks learn from."""
