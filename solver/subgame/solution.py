@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from abstractions.cards import NUM_COMBOS, disjoint_weight, format_cards, live_combos
 from solver.betting.public_tree import NodeKind
+from solver.exact.engine import CfrEngine
 from solver.postflop.holdem import read_board
 from solver.postflop.node_report import per_deal, real_combos
 from solver.subgame.subgame import decisions
@@ -130,7 +131,7 @@ class SubgameSolution:
     def _evs(self, nodes: Sequence[int], board: int, suits: Sequence[int]) -> list[Floats]:
         """EVs at some decisions of one street, on a board of the engine whose suits stand for real ones."""
         engine = self._solver.engine
-        self._begin_evaluation()
+        self.begin_evaluation()
         results = []
         for node, found in zip(nodes, engine.board_values(nodes, board)):
             player = int(engine.tree.player[node])
@@ -142,7 +143,12 @@ class SubgameSolution:
             results.append(result)
         return results
 
-    def _begin_evaluation(self) -> None:
+    @property
+    def engine(self) -> CfrEngine:
+        """Tables of the searched streets; `begin_evaluation` before asking it for values."""
+        return self._solver.engine
+
+    def begin_evaluation(self) -> None:
         """Play the average strategies from now on, with the ranges at the root."""
         engine = self._solver.engine
         if self._solver.leaves is not None:
@@ -156,7 +162,7 @@ class SubgameSolution:
         Nan for the combos that have none in `ev`.
         """
         engine = self._solver.engine
-        self._begin_evaluation()
+        self.begin_evaluation()
         met = engine.compatible(player, engine.game.weights[1 - player])
         result = np.full(NUM_COMBOS, np.nan)
         values = per_deal(engine.root_values(player), met) + engine.tree.dead / 2
