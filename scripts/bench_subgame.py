@@ -29,7 +29,7 @@ from solver.subgame import SubgameConfig, SubgameSolution, solve_subgame
 from solver.subgame.judge import Judge
 
 #: Lines that most hands of a 100 bb game go through, each with its boards.
-SPOTS = {
+SPOTS: dict[str, dict[str, tuple[str, ...]]] = {
     "river": {
         "b250c/xx/xx/": ("QsJh2h8d3c", "9s8s7d2sKc"),
         "b250c/b250c/xx/": ("Kh7d2c7s4h", "6h5h4cKs9d"),
