@@ -1,0 +1,100 @@
+"""States per second that `python -m pipelines.value_data` solves, by street.
+
+    python scripts/bench_value_data.py [--streets river,turn] [--seconds 20] [--cores 2] [--accuracy 0.5] [--profile]
+
+Draws states as the command does by default and solves them, one process per core, for some seconds. Prints states per
+second, the mean CPU milliseconds of a state, and the ratio to the targets: 100 rivers and 5 turns per second on 2 cores.
+`--profile` also says, for one core, which share of the time goes into drawing, setting up and solving.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+
+from pipelines.value_data import read_request
+from solver.betting.lines import PUBLIC_CARDS, STREETS
+from solver.postflop.solver import PostflopSolver
+from solver.value_states.labels import Labelling, label
+from solver.value_states.public_state import random_state
+
+#: States per second on two cores that are asked for.
+TARGETS = {"river": 100.0, "turn": 5.0}
+
+
+def solve_for(street: str, accuracy: float, seconds: float, seed: int) -> tuple[int, float, float]:
+    """States solved, seconds and CPU seconds of one process."""
+    data = read_request([f"street={street}", "samples=1"]).data
+    how = Labelling(data.bet, data.raise_, accuracy, data.max_iterations)
+    cards, stacks = PUBLIC_CARDS[STREETS.index(street)], (data.stack_low, data.stack_high)
+    rng = np.random.default_rng(seed)
+    label(random_state(cards, stacks, rng), how)  # compile or load the kernels
+    began, busy, count = time.perf_counter(), time.process_time(), 0
+    while time.perf_counter() - began < seconds:
+        label(random_state(cards, stacks, rng), how)
+        count += 1
+    return count, time.perf_counter() - began, time.process_time() - busy
+
+
+def profile(street: str, accuracy: float, states: int = 20) -> None:
+    """Print where the time of a state goes."""
+    data = read_request([f"street={street}", "samples=1"]).data
+    cards, stacks = PUBLIC_CARDS[STREETS.index(street)], (data.stack_low, data.stack_high)
+    rng = np.random.default_rng(1)
+    spent = np.zeros(3)
+    for _ in range(states):
+        times = [time.process_time()]
+        state = random_state(cards, stacks, rng)
+        times.append(time.process_time())
+        solver = PostflopSolver(
+            board=state.board,
+            oop_range=state.ranges[0],
+            ip_range=state.ranges[1],
+            pot=state.pot,
+            stack=state.stack,
+            bet_sizes={street: {"bet": data.bet, "raise": data.raise_}},
+            every_hand=True,
+        )
+        times.append(time.process_time())
+        solver.solve(max_iterations=data.max_iterations, target_exploitability_pct=accuracy)
+        times.append(time.process_time())
+        spent += np.diff(times)
+    shares = ", ".join(
+        f"{name} {share:.0%}" for name, share in zip(("draw", "set-up", "solve"), spent / spent.sum())
+    )
+    print(f"       {shares}")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--streets", default="river,turn")
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--accuracy", type=float, default=0.5)
+    parser.add_argument("--profile", action="store_true")
+    options = parser.parse_args()
+    for street in options.streets.split(","):
+        with ProcessPoolExecutor(options.cores) as pool:
+            jobs = [
+                pool.submit(solve_for, street, options.accuracy, options.seconds, seed)
+                for seed in range(options.cores)
+            ]
+            results = [job.result() for job in jobs]
+        rate = sum(count / seconds for count, seconds, _ in results)
+        cpu = sum(busy for _, _, busy in results) / sum(count for count, _, _ in results)
+        against = f", {rate / TARGETS[street]:.2f} x the target" if street in TARGETS else ""
+        print(
+            f"{street:5}  {rate:7.1f} states/s on {options.cores} cores, {1000 * cpu:7.1f} CPU ms each{against}"
+        )
+        if options.profile:
+            profile(street, options.accuracy)
+
+
+if __name__ == "__main__":
+    main()
