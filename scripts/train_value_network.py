@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from sklearn.neural_network import MLPRegressor
 
-rows = pl.read_ipc(f"{sys.argv[1]}/part-*.arrow", memory_map=False)
+rows = pl.read_ipc(f"{sys.argv[1]}/part-*.arrow")
 column = {
     name: rows[name].to_numpy() for name in ("oop_range", "ip_range", "oop_cfv", "ip_cfv", "board_cards")
 }
@@ -20,7 +20,8 @@ depth = np.log(rows["stack"].to_numpy() / rows["pot"].to_numpy())[:, None]
 inputs = np.hstack([1326 * column["oop_range"], 1326 * column["ip_range"], board, depth])
 targets = np.hstack([column["oop_cfv"], column["ip_cfv"]])
 held_out = np.arange(len(rows)) % 5 == 0
-network = MLPRegressor((int(sys.argv[2]) if len(sys.argv) > 2 else 64,), max_iter=200, random_state=1)
+hidden = int(sys.argv[2]) if len(sys.argv) > 2 else 64
+network = MLPRegressor(hidden_layer_sizes=(hidden,), max_iter=200, random_state=1)
 network.fit(inputs[~held_out], targets[~held_out])
 
 

@@ -24,8 +24,31 @@ def bench(name: str, *options: str) -> str:
 
 
 def test_every_script_is_run_here() -> None:
-    scripts = {path.stem.removeprefix("bench_") for path in (ROOT / "scripts").glob("*.py")}
-    assert scripts == {"abstractions", "blueprint", "evaluate", "postflop", "scaling", "subgame"}
+    scripts = {path.stem.removeprefix("bench_") for path in (ROOT / "scripts").glob("bench_*.py")}
+    known = {
+        "abstractions",
+        "blueprint",
+        "evaluate",
+        "folded",
+        "postflop",
+        "scaling",
+        "subgame",
+        "value_data",
+    }
+    assert scripts == known
+
+
+def test_folded_players_are_timed_beside_the_plain_solve() -> None:
+    output = bench("folded", "--players", "1", "--target", "5", "--repeats", "1")
+    plain, folded = output.splitlines()
+    assert plain.startswith("plain")
+    assert "x plain" in folded
+
+
+def test_value_data_is_timed_against_its_target() -> None:
+    output = bench("value_data", "--streets", "river", "--seconds", "1", "--cores", "1", "--profile")
+    assert "x the target" in output
+    assert "set-up" in output
 
 
 def test_the_evaluation_of_a_flop_is_timed_beside_a_sweep_of_every_board() -> None:
