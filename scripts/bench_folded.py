@@ -12,10 +12,17 @@ import argparse
 import time
 from typing import Any
 
-from bench_postflop import COMMON, SPOTS
-
 from solver.postflop.solver import PostflopSolver
 
+#: The turn spot T1 of `scripts/bench_postflop.py`.
+SPOT: dict[str, Any] = {
+    "board": "QsJh2h8d",
+    "oop_range": "66+,A8s+,A5s-A4s,AJo+,K9s+,KQo,QTs+,JTs,96s+,85s+,75s+,65s,54s",
+    "ip_range": "QQ-22,AQs-A2s,ATo+,K5s+,KJo+,Q8s+,J8s+,T7s+,96s+,86s+,75s+,64s+,53s+",
+    "pot": 200,
+    "stack": 900,
+    "bet_sizes": {"turn": {"bet": "50%,100%", "raise": "2.5x"}},
+}
 #: What early positions of a six-handed table fold, from the tightest on.
 FOLDED = (
     "55-22,A9s-A2s,AJo-A2o,K9s-K2s,KQo-K2o,Q9s-Q2s,QJo-Q2o,J9s-J2s,J2o+,T8s-T2s,T2o+,92+,82+,72+,62+,52+,42+,32",
@@ -30,7 +37,7 @@ def measure(players: int, target: float, threads: int, repeats: int) -> dict[str
     best: dict[str, Any] = {}
     for _ in range(repeats):
         began = time.perf_counter()
-        solver = PostflopSolver(**COMMON, **SPOTS["T1"], folded_ranges=FOLDED[:players], threads=threads)
+        solver = PostflopSolver(**SPOT, folded_ranges=FOLDED[:players], threads=threads)
         setup = time.perf_counter() - began
         before = time.process_time()
         result = solver.solve(target_exploitability_pct=target)

@@ -17,8 +17,7 @@ import numpy as np
 
 from pipelines.value_data import read_request
 from solver.betting.lines import PUBLIC_CARDS, STREETS
-from solver.postflop.solver import PostflopSolver
-from solver.value_states.labels import Labelling, label
+from solver.value_states.labels import Labelling, label, state_solver
 from solver.value_states.public_state import random_state
 
 #: States per second on two cores that are asked for.
@@ -42,6 +41,7 @@ def solve_for(street: str, accuracy: float, seconds: float, seed: int) -> tuple[
 def profile(street: str, accuracy: float, states: int = 20) -> None:
     """Print where the time of a state goes."""
     data = read_request([f"street={street}", "samples=1"]).data
+    how = Labelling(data.bet, data.raise_, accuracy, data.max_iterations)
     cards, stacks = PUBLIC_CARDS[STREETS.index(street)], (data.stack_low, data.stack_high)
     rng = np.random.default_rng(1)
     random_state(cards, stacks, rng)  # compile or load the kernels
@@ -50,15 +50,7 @@ def profile(street: str, accuracy: float, states: int = 20) -> None:
         times = [time.process_time()]
         state = random_state(cards, stacks, rng)
         times.append(time.process_time())
-        solver = PostflopSolver(
-            board=state.board,
-            oop_range=state.ranges[0],
-            ip_range=state.ranges[1],
-            pot=state.pot,
-            stack=state.stack,
-            bet_sizes={street: {"bet": data.bet, "raise": data.raise_}},
-            every_hand=True,
-        )
+        solver = state_solver(state, how)
         times.append(time.process_time())
         solver.solve(max_iterations=data.max_iterations, target_exploitability_pct=accuracy)
         times.append(time.process_time())

@@ -26,6 +26,8 @@ from numpy.typing import NDArray
 from abstractions.cards import NUM_CARDS
 
 Floats = NDArray[np.float64]
+#: The six ways to split four cards into two and two, as places among them.
+SPLITS = np.array([[0, 1, 2, 3], [0, 2, 1, 3], [0, 3, 1, 2], [1, 2, 0, 3], [1, 3, 0, 2], [2, 3, 0, 1]])
 
 
 def used_cards(weights: list[Floats]) -> tuple[Floats, Floats, Floats, Floats, float]:
@@ -271,19 +273,13 @@ def _three_players(fours: Any, threes: Any, twos: Any, meets: Any, p: Any) -> An
                         three = _any_three(u, v, w)
                         # The sum over x in `meets` includes the fourth card of the set only with p(xx) = 0.
                         total += (held[x] - others) * (threes[three] - g) - meets[three, x]
-                        for j in range(i + 1, 4):
-                            y = cards[j]
-                            rest = cards[0] + cards[1] + cards[2] + cards[3] - x - y
-                            for k in range(4):
-                                z = cards[k]
-                                if z not in (x, y) and rest - z > z:
-                                    far = rest - z
-                                    total += p[x, y] * (
-                                        twos[_pair(z, far)]
-                                        - threes[_any_three(z, far, x)]
-                                        - threes[_any_three(z, far, y)]
-                                        + g
-                                    )
+                    for split in range(len(SPLITS)):
+                        x, y = cards[SPLITS[split, 0]], cards[SPLITS[split, 1]]
+                        u, v = cards[SPLITS[split, 2]], cards[SPLITS[split, 3]]
+                        without = (
+                            twos[_pair(u, v)] - threes[_any_three(u, v, x)] - threes[_any_three(u, v, y)]
+                        )
+                        total += p[x, y] * (without + g)
                     result[at] = total
                     at += 1
     return result
@@ -379,27 +375,22 @@ def _two_and_two(
                 for a in range(b):
                     cards[0], cards[1], cards[2], cards[3] = a, b, c, d
                     g, h = fours[at], other_fours[at]
-                    for i in range(4):
-                        for j in range(i + 1, 4):
-                            u, v = cards[i], cards[j]
-                            k = 0
-                            while k in (i, j):
-                                k += 1
-                            s = cards[k]
-                            t = a + b + c + d - u - v - s
-                            uv, st = _pair(u, v), _pair(s, t)
-                            uvs, uvt = _any_three(u, v, s), _any_three(u, v, t)
-                            stu, stv = _any_three(s, t, u), _any_three(s, t, v)
-                            own = twos[uv] - threes[uvs] - threes[uvt] + g
-                            opp = other_twos[st] - other_threes[stu] - other_threes[stv] + h
-                            common = 0.0
-                            for x in range(count):
-                                if x in (a, b, c, d):
-                                    continue
-                                common += (three_rows[uv, x] - rows[uvs, x] - rows[uvt, x]) * (
-                                    other_three_rows[st, x] - other_rows[stu, x] - other_rows[stv, x]
-                                )
-                            result[at] += own * opp - common + rest[uv, st]
+                    for split in range(len(SPLITS)):
+                        u, v = cards[SPLITS[split, 0]], cards[SPLITS[split, 1]]
+                        s, t = cards[SPLITS[split, 2]], cards[SPLITS[split, 3]]
+                        uv, st = _pair(u, v), _pair(s, t)
+                        uvs, uvt = _any_three(u, v, s), _any_three(u, v, t)
+                        stu, stv = _any_three(s, t, u), _any_three(s, t, v)
+                        own = twos[uv] - threes[uvs] - threes[uvt] + g
+                        opp = other_twos[st] - other_threes[stu] - other_threes[stv] + h
+                        common = 0.0
+                        for x in range(count):
+                            if x in (a, b, c, d):
+                                continue
+                            common += (three_rows[uv, x] - rows[uvs, x] - rows[uvt, x]) * (
+                                other_three_rows[st, x] - other_rows[stu, x] - other_rows[stv, x]
+                            )
+                        result[at] += own * opp - common + rest[uv, st]
                     at += 1
     return result
 

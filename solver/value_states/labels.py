@@ -103,8 +103,9 @@ def _checked(state: PublicState, how: Labelling) -> tuple[Labelled, PostflopSolv
     raise ValueError(f"state: the values sum to {labelled.imbalance:.2g} pots instead of 0")
 
 
-def _solved(state: PublicState, how: Labelling, precision: str) -> tuple[Labelled, PostflopSolver]:
-    solver = PostflopSolver(
+def state_solver(state: PublicState, how: Labelling, precision: str = "float32") -> PostflopSolver:
+    """A solver of a state that keeps every hand which the board leaves."""
+    return PostflopSolver(
         board=state.board,
         oop_range=state.ranges[0],
         ip_range=state.ranges[1],
@@ -114,6 +115,10 @@ def _solved(state: PublicState, how: Labelling, precision: str) -> tuple[Labelle
         precision=precision,
         every_hand=True,
     )
+
+
+def _solved(state: PublicState, how: Labelling, precision: str) -> tuple[Labelled, PostflopSolver]:
+    solver = state_solver(state, how, precision)
     outcome = solver.solve(max_iterations=how.max_iterations, target_exploitability_pct=how.accuracy)
     engine = solver.engine
     values = []

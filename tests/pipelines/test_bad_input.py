@@ -16,13 +16,14 @@ from typing import Any
 
 import pytest
 
-from pipelines import blueprint, compare, poker_solver, solve, store
+from pipelines import blueprint, compare, poker_solver, solve, store, value_data
 from pipelines.run.command import run_app, run_command
 
 COMMANDS: dict[str, Callable[[], Any]] = {
     "blueprint": lambda: run_command(blueprint.main),
     "compare": lambda: run_command(compare.main),
     "solve": lambda: run_command(solve.main),
+    "value_data": lambda: run_command(value_data.main),
     "store": lambda: run_app(store.app),
     "poker-solver": poker_solver.main,
 }
