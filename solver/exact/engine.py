@@ -154,7 +154,8 @@ class CfrEngine:
         sides = self.deals.sides
         self.pair_weights = PairWeights(game)
         value_rows = [plan.streets["value_rows"] for plan in plans]
-        pairs = self.pair_weights.tables(self.deals, allins, value_rows, types.rows)
+        room = None if memory_limit is None else memory_limit - self.table_bytes
+        pairs = self.pair_weights.tables(self.deals, allins, value_rows, types.rows, room)
         self._leaf_rows = LeafRows(betting, self.deals, self._chance, types.rows)
         first, second = (
             Layout._make(

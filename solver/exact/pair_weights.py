@@ -24,6 +24,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from abstractions.cards import disjoint_weight
+from solver.exact.allocation import refuse_over
 from solver.exact.deals import CardGame, Deals, StrengthCache, allin_matrix, padded, zero_row
 from solver.exact.folded_hands import AvoidingWeights
 
@@ -132,6 +133,7 @@ class PairWeights:
         allin_streets: Sequence[bool],
         value_rows: Sequence[NDArray[np.integer]],
         kind: type[np.floating],
+        memory_limit: int | None = None,
     ) -> tuple[PairTables, PairTables]:
         """Weights of both players on all boards, in the sweeps' layout and number type.
 
@@ -141,11 +143,13 @@ class PairWeights:
             Streets on which betting can end all-in with cards to come.
         value_rows
             Of each player, the number of value rows of every street.
+        memory_limit
+            Bytes over which to refuse.
 
         Raises
         ------
         ValueError
-            If the folded hands leave no deal of both ranges.
+            If they are too large, or the folded hands leave no deal of both ranges.
         """
         if self.game.folded is None:
             none, no_floats = np.full(len(deals.cards), -1, dtype=np.int64), np.zeros(0, kind)
@@ -154,103 +158,118 @@ class PairWeights:
                 *(none, no_floats, none, no_floats),
             )
             return empty, empty
-        streets = deals.boards["street"]
-        has_allin = [
-            bool(street < self.game.num_deals and allin_streets[street]) for street in streets.tolist()
-        ]
-        matrices = self._dense(deals, has_allin)
-        if not matrices[0][0].first.any():
-            raise ValueError("folded_ranges: with these hands folded no deal of both ranges is possible")
+        streets = deals.boards["street"].tolist()
+        has_allin = np.array([street < self.game.num_deals and allin_streets[street] for street in streets])
+        sizes = [_Sizes.of(deals, player, has_allin, value_rows[player]) for player in range(2)]
+        refuse_over(memory_limit, sum(size.total for size in sizes) * np.dtype(kind).itemsize)
         first, second = (
-            self._laid_out(deals, player, has_allin, matrices, value_rows[player], kind)
-            for player in range(2)
+            _empty_tables(deals, player, size, zero_row(self.game), kind) for player, size in enumerate(sizes)
         )
+        self._fill(deals, has_allin, (first, second))
+        if not first.own_factors[: len(deals.hands[0][0])].any():
+            raise ValueError("folded_ranges: with these hands folded no deal of both ranges is possible")
         return first, second
 
-    def _dense(self, deals: Deals, has_allin: list[bool]) -> tuple[list[_BoardPairs], dict[int, Floats]]:
-        """Weights of pairs on every board, and the first player's all-in matrix where there is one.
+    def _fill(
+        self, deals: Deals, has_allin: NDArray[np.bool_], tables: tuple[PairTables, PairTables]
+    ) -> None:
+        """Compute the weights of all boards.
 
         Boards of the same cards, and the run-outs of all-ins, share the table of their cards.
         """
         game = self.game
         of_cards: dict[frozenset[int], tuple[list[int], list[int]]] = {}
-        allins: dict[int, Floats] = {}
+        wins: dict[int, Floats] = {}
         for board, cards in enumerate(deals.cards):
             of_cards.setdefault(frozenset(cards), ([], []))[0].append(board)
             if has_allin[board]:
-                mine, theirs = deals.hands[0][board], deals.hands[1][board]
-                allins[board] = np.zeros((len(theirs), padded(len(mine))))
+                wins[board] = np.zeros((len(deals.hands[1][board]), padded(len(deals.hands[0][board]))))
                 for full in run_outs(game, cards):
                     of_cards.setdefault(full, ([], []))[1].append(board)
-        pairs: dict[int, _BoardPairs] = {}
         ranks = StrengthCache(game)
         for known, (here, above) in of_cards.items():
             for board in here:
                 first, second = deals.hands[0][board], deals.hands[1][board]
-                pairs[board] = _split(
+                pairs = _split(
                     self.matrix(tuple(known), game.hands[0][first], game.hands[1][second]),
                     apart(game.hands[0][first], game.hands[1][second]),
                     (game.weights[0][first], game.weights[1][second]),
                 )
+                for player in range(2):
+                    _put(tables[player], deals, player, board, pairs if player == 0 else pairs.turned())
             for board in above:
-                self._add_wins(allins[board], known, 0, deals.hands[0][board], deals.hands[1][board], ranks)
-        return [pairs[board] for board in range(len(deals.cards))], allins
+                self._add_wins(wins[board], known, 0, deals.hands[0][board], deals.hands[1][board], ranks)
+        for board, matrix in wins.items():
+            count = len(deals.hands[0][board])
+            turned = np.zeros((count, padded(len(matrix))))
+            turned[:, : len(matrix)] = -matrix[:, :count].T
+            for own, seen in zip(tables, (matrix, turned)):
+                own.allin[own.allin_starts[board] :][: seen.size] = seen.ravel()
 
-    def _laid_out(
-        self,
-        deals: Deals,
-        player: int,
-        has_allin: list[bool],
-        dense: tuple[list[_BoardPairs], dict[int, Floats]],
-        value_rows: NDArray[np.integer],
-        kind: type[np.floating],
-    ) -> PairTables:
-        own, opp = deals.sides[player], deals.sides[1 - player]
-        starts, allin_starts = np.full((2, len(deals.cards)), -1, dtype=np.int64)
-        rows = value_rows[deals.boards["street"]] * own.boards["pad"].astype(np.int64)
-        own_factors: list[Floats] = []
-        opp_factors: list[Floats] = []
-        bounds = np.zeros(len(own.hands), dtype=BOUND)
-        weights: list[NDArray[Any]] = []
-        allins: list[NDArray[Any]] = []
-        at = allin_at = 0
-        for board, (mine, theirs) in enumerate(zip(own.boards, opp.boards)):
-            pairs = dense[0][board] if player == 0 else dense[0][board].turned()
-            own_hands = own.hands[mine["hands"] : mine["hands_end"]]
-            opp_hands = opp.hands[theirs["hands"] : theirs["hands_end"]]
-            count, others = len(own_hands), len(opp_hands)
-            square = np.zeros((-(-count // ABREAST) * ABREAST, others), dtype=kind)
-            square[:count] = pairs.rest[np.ix_(own_hands["place"], opp_hands["place"])]
-            own_factors.append(pairs.first[own_hands["place"]])
-            opp_factors.append(pairs.second[opp_hands["place"]])
-            weights.append(square.reshape(-1, ABREAST, others).transpose(0, 2, 1).ravel())
-            starts[board] = at
-            at += square.size
-            bounds[mine["hands"] : mine["hands_end"]] = _bounds(
-                own.groups[mine["groups"] : mine["groups_end"]], count, others
-            )
-            if has_allin[board]:
-                wins = dense[1][board]
-                if player == 1:
-                    wins = np.zeros((others, padded(count)))
-                    wins[:, :count] = -dense[1][board][:count, :others].T
-                allins.append(wins.astype(kind).ravel())
-                allin_starts[board] = allin_at
-                allin_at += wins.size
-        # A sweep may read one row more than there are.
-        allins.append(np.zeros(zero_row(self.game), dtype=kind))
-        return PairTables(
-            starts=starts,
-            weights=np.concatenate(weights),
-            own_factors=np.concatenate(own_factors).astype(kind),
-            opp_factors=np.concatenate(opp_factors).astype(kind),
-            bounds=bounds,
-            correction_starts=np.cumsum(rows) - rows,
-            # The last hands take what nobody reads.
-            corrections=np.zeros(int(rows.sum()) + zero_row(self.game), dtype=kind),
-            allin_starts=allin_starts,
-            allin=np.concatenate(allins),
+
+class _Sizes(NamedTuple):
+    """Entries of a player's tables for each board: weights of pairs, corrections, and all-in matrix."""
+
+    weights: NDArray[np.int64]
+    corrections: NDArray[np.int64]
+    allin: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls, deals: Deals, player: int, has_allin: NDArray[np.bool_], value_rows: NDArray[np.integer]
+    ) -> _Sizes:
+        """Sizes of a player's tables."""
+        own = deals.sides[player].boards
+        others = deals.sides[1 - player].boards["count"].astype(np.int64)
+        pad = own["pad"].astype(np.int64)
+        return cls(
+            -(-own["count"].astype(np.int64) // ABREAST) * ABREAST * others,
+            value_rows[deals.boards["street"]] * pad,
+            np.where(has_allin, pad * others, 0),
         )
+
+    @property
+    def total(self) -> int:
+        """All entries together."""
+        return int(self.weights.sum() + self.corrections.sum() + self.allin.sum())
+
+
+def _empty_tables(
+    deals: Deals, player: int, sizes: _Sizes, spare: int, kind: type[np.floating]
+) -> PairTables:
+    """Tables of a player with all but the weights in place; `spare` entries follow what sweeps read or write."""
+    own, opp = deals.sides[player], deals.sides[1 - player]
+    bounds = np.zeros(len(own.hands), dtype=BOUND)
+    for mine, theirs in zip(own.boards, opp.boards):
+        groups = own.groups[mine["groups"] : mine["groups_end"]]
+        bounds[mine["hands"] : mine["hands_end"]] = _bounds(groups, int(mine["count"]), int(theirs["count"]))
+    return PairTables(
+        starts=np.cumsum(sizes.weights) - sizes.weights,
+        weights=np.zeros(int(sizes.weights.sum()), dtype=kind),
+        own_factors=np.zeros(len(own.hands), dtype=kind),
+        opp_factors=np.zeros(len(opp.hands), dtype=kind),
+        bounds=bounds,
+        correction_starts=np.cumsum(sizes.corrections) - sizes.corrections,
+        # The last hands take what nobody reads.
+        corrections=np.zeros(int(sizes.corrections.sum()) + spare, dtype=kind),
+        allin_starts=np.cumsum(sizes.allin) - sizes.allin,
+        # A sweep may read one row more than there are.
+        allin=np.zeros(int(sizes.allin.sum()) + spare, dtype=kind),
+    )
+
+
+def _put(tables: PairTables, deals: Deals, player: int, board: int, pairs: _BoardPairs) -> None:
+    """Lay out the weights of one board for a player."""
+    own, opp = deals.sides[player], deals.sides[1 - player]
+    mine, theirs = own.boards[board], opp.boards[board]
+    rows = own.hands["place"][mine["hands"] : mine["hands_end"]]
+    columns = opp.hands["place"][theirs["hands"] : theirs["hands_end"]]
+    square = np.zeros((-(-len(rows) // ABREAST) * ABREAST, len(columns)), dtype=tables.weights.dtype)
+    square[: len(rows)] = pairs.rest[np.ix_(rows, columns)]
+    laid_out = square.reshape(-1, ABREAST, len(columns)).transpose(0, 2, 1).ravel()
+    tables.weights[tables.starts[board] :][: laid_out.size] = laid_out
+    tables.own_factors[mine["hands"] : mine["hands_end"]] = pairs.first[rows]
+    tables.opp_factors[theirs["hands"] : theirs["hands_end"]] = pairs.second[columns]
 
 
 class _BoardPairs(NamedTuple):
