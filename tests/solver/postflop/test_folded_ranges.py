@@ -92,6 +92,12 @@ def test_quad_aces_take_the_pot_from_hands_that_cannot_win(board: str, players: 
     assert report.equity == pytest.approx((1.0, 0.0), abs=1e-6)
 
 
+def test_weights_of_pairs_that_do_not_fit_are_refused() -> None:
+    tables = PostflopSolver(**TURN).memory_bytes
+    with pytest.raises(ValueError, match="memory: the tree needs"):
+        PostflopSolver(**TURN, folded_ranges=["all"], memory_limit=tables + 10_000)
+
+
 TURN = {
     "board": "QsJh2h8d",
     "oop_range": "JJ,T9s,AhKh,A5s,Kc7c",

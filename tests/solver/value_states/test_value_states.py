@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from abstractions.cards import live_combos, parse_board, parse_combo
 from abstractions.ranges import parse_range
 from solver.postflop.solver import PostflopSolver
+from solver.value_states import labels
 from solver.value_states.labels import ZERO_SUM, Labelling, label, label_with_rivers
 from solver.value_states.public_state import PublicState, random_board, random_state
 from solver.value_states.random_ranges import recursive_range, strength_order, with_noise
@@ -134,6 +137,23 @@ def test_rivers_below_a_solved_turn_have_its_ranges_and_pots() -> None:
         for own, before in zip(river.state.ranges, turn.ranges):
             assert own.sum() == pytest.approx(1.0)
             assert not own[before == 0.0].any()
+
+
+def test_a_row_that_is_not_zero_sum_is_solved_in_64_bits_and_refused_if_that_does_not_help(
+    river: labels.Labelled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    off = replace(river, values=(river.values[0] + 2 * ZERO_SUM, river.values[1]))
+
+    def solved(_state: PublicState, _how: Labelling, precision: str) -> tuple[labels.Labelled, None]:
+        asked.append(precision)
+        return (off if precision == "float32" or len(asked) > 2 else river), None
+
+    monkeypatch.setattr(labels, "_solved", solved)
+    assert label(river.state, HOW) is river
+    assert asked == ["float32", "float64"]
+    with pytest.raises(ValueError, match=r"the values sum to 0\.0002 pots instead of 0"):
+        label(river.state, HOW)
 
 
 def test_boards_are_dealt_without_repeats() -> None:
