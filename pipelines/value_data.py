@@ -17,7 +17,6 @@ import os
 import shlex
 import sys
 import time
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -25,19 +24,18 @@ from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
 from artifacts.format.arrow_file import ArrowFile, write_arrow
+from pipelines.commands.own_keys import one_of, open_source, split_keys, whole_number
 from pipelines.config.composition import compose_config
 from pipelines.config.default_store import store_note
 from pipelines.config.schema import Config
-from pipelines.run.cluster import OnDemand, open_cluster
+from pipelines.run.batch import Batch, recorded_batch
+from pipelines.run.cluster import OnDemand
 from pipelines.run.code_version import code_version
 from pipelines.run.command import run_command
-from pipelines.run.disk import make_store
 from pipelines.run.engine import stage_key
 from pipelines.run.errors import UserError
-from pipelines.run.exported import open_export
-from pipelines.run.keys import one_of, real_number, whole_number
 from pipelines.run.progress import Reporter, plain_console
-from pipelines.run.tracking import Tracker, exit_status, flatten
+from pipelines.run.tracking import flatten
 from pipelines.training.blueprint_states import BlueprintStates
 from pipelines.training.value_parts import Columns, PartTask, ValueDataConfig, figures_of, make_part
 from solver.betting.game import street_sizes
@@ -74,13 +72,13 @@ class Request:
 
 def read_request(arguments: list[str]) -> Request:
     """The command line, checked."""
-    own = dict(a.split("=", 1) for a in arguments if a.split("=", 1)[0] in OWN_KEYS and "=" in a)
-    config = compose_config([a for a in arguments if a.split("=", 1)[0] not in OWN_KEYS])
+    own, others = split_keys(arguments, OWN_KEYS)
+    config = compose_config(others)
     if not own.get("samples"):
         raise UserError("samples: give the number of states, samples=10000")
     street = one_of("street", own.get("street", ""), STREETS[FLOP:])
     bundle = Path(own["bundle"]) if own.get("bundle") else None
-    share = real_number(
+    share = _number(
         "blueprint_share", own.get("blueprint_share", "0.5" if bundle else "0"), least=0.0, most=1.0
     )
     if share > 0.0 and bundle is None:
@@ -90,22 +88,22 @@ def read_request(arguments: list[str]) -> Request:
         raise UserError(
             f"rivers: a {street} has no rivers below that are solved with it; accepted for street=turn"
         )
-    low = real_number("stack_low", own.get("stack_low", "0.25"), least=0.01, most=1000.0)
-    high = real_number("stack_high", own.get("stack_high", "8"), least=low, most=1000.0)
+    low = _number("stack_low", own.get("stack_low", "0.25"), least=0.01, most=1000.0)
+    high = _number("stack_high", own.get("stack_high", "8"), least=low, most=1000.0)
     data = ValueDataConfig(
         street=street,
         samples=whole_number("samples", own["samples"], least=1, most=10**9),
         part_rows=whole_number(
             "part_rows", own.get("part_rows", str(PART_ROWS[street])), least=1, most=10**5
         ),
-        accuracy=real_number("accuracy", own.get("accuracy", "0.5"), least=0.001, most=100.0),
+        accuracy=_number("accuracy", own.get("accuracy", "0.5"), least=0.001, most=100.0),
         max_iterations=whole_number("max_iterations", own.get("max_iterations", "2000"), least=1, most=10**6),
         bet=own.get("bet", "100%,a"),
         raise_=own.get("raise", "a"),
         stack_low=low,
         stack_high=high,
         blueprint_share=share,
-        noise=real_number("noise", own.get("noise", "0.3"), least=0.0, most=5.0),
+        noise=_number("noise", own.get("noise", "0.3"), least=0.0, most=5.0),
         suit_copies=whole_number("suit_copies", own.get("suit_copies", "0"), least=0, most=23),
         rivers=rivers,
         seed=whole_number("seed", own.get("seed", "1"), least=0, most=2**32 - 1),
@@ -117,76 +115,69 @@ def read_request(arguments: list[str]) -> Request:
     return Request(data, bundle, config)
 
 
+def _number(key: str, text: str, *, least: float, most: float) -> float:
+    """A number within bounds."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not least <= value <= most:
+        raise UserError(f"{key}: {text!r} is not accepted: a number from {least:g} to {most:g}")
+    return value
+
+
 def value_data(request: Request) -> Path:
     """Make what is missing of the data set, record it, and return its folder."""
     data, config = request.data, request.config
-    source = None if request.bundle is None else open_export(request.bundle)
+    source = None if request.bundle is None else open_source(request.bundle)
     reporter = Reporter(plain_console())
-    store = BundleStore(config.store.root)
     inputs = {} if source is None else {"export": source.key}
     code = code_version(make_part)
     key = stage_key(STAGE, code, asdict(data), inputs)
-    make_store(store)
-    with ExitStack() as stack:
-        stack.enter_context(store.active([f"{STAGE}-{key}"]))
-        stack.enter_context(store.lock(STAGE, key))
-        tracker = Tracker(config.tracking, store.root / ".tracking", reporter.say)
-        stack.callback(tracker.close)
-        tracker.start(
-            f"value-data-{data.street}", {"command": STAGE, "key.value_data": key}, flatten(asdict(data))
-        )
-        try:
-            if not store.has(STAGE, key):
-                seconds = _make_parts(data, source, config, store, key, reporter)
-                tracker.metrics({"seconds": seconds})
-                _commit(data, store, key, code, inputs)
-            bundle = store.open(STAGE, key)
-            tracker.metrics(bundle.metrics)
-        except BaseException as error:
-            tracker.finish(exit_status(error))
-            raise
-        tracker.finish("FINISHED")
+    reporter.say(f"{data.samples:,} states in parts of {data.part_rows:,}; {store_note(config.store.root)}")
+    batch_of = recorded_batch(
+        config,
+        reporter,
+        stage=STAGE,
+        name=f"value-data-{data.street}",
+        tags={"command": STAGE, f"key.{STAGE}": key},
+        params=flatten(asdict(data)),
+    )
+    store = BundleStore(config.store.root)
+    with batch_of as batch, store.active([f"{STAGE}-{key}"]), store.lock(STAGE, key):
+        if not store.has(STAGE, key):
+            batch.tracker.metrics({"seconds": _make_parts(data, source, batch, key, reporter)})
+            _commit(data, store, key, code, inputs)
+        bundle = store.open(STAGE, key)
+        batch.tracker.metrics(bundle.metrics)
     _say(bundle, reporter)
-    reporter.say(store_note(config.store.root))
     return bundle.path
 
 
 def _make_parts(
-    data: ValueDataConfig,
-    source: BlueprintBundle | None,
-    config: Config,
-    store: BundleStore,
-    key: str,
-    reporter: Reporter,
+    data: ValueDataConfig, source: BlueprintBundle | None, batch: Batch, key: str, reporter: Reporter
 ) -> float:
     """Make the parts that are not there yet; returns the seconds."""
-    folder = store.checkpoints(STAGE, key)
+    folder = batch.store.checkpoints(STAGE, key)
     folder.mkdir(parents=True, exist_ok=True)
     waiting = [part for part in range(data.num_parts) if not (folder / part_name(part)).is_file()]
     done = data.num_parts - len(waiting)
-    reporter.say(f"{data.samples:,} states in {data.num_parts:,} parts, {done:,} of them there already")
     states = None if source is None else BlueprintStates(source, STREETS.index(data.street), data.noise)
 
     def task(position: int) -> PartTask:
         part = waiting[position]
         return PartTask(part, tuple(_given(data, states, part, row) for row in range(data.rows_of(part))))
 
-    reporter.start(STAGE, None)
     started = time.perf_counter()
-    try:
-        if waiting:
-            with open_cluster(config.cluster) as cluster:
-                results = cluster.stream(make_part, OnDemand(len(waiting), task), shared=data)
-                for position, (rows, rivers) in results:
-                    if rivers is not None:
-                        _keep(folder / part_name(waiting[position], rivers=True), rivers)
-                    _keep(folder / part_name(waiting[position]), rows)
-                    done += 1
-                    reporter.advance(
-                        done, data.num_parts, f"{min(done * data.part_rows, data.samples):,} states"
-                    )
-    finally:
-        reporter.stop()
+    if waiting:
+        for position, (rows, rivers) in batch.cluster().stream(
+            make_part, OnDemand(len(waiting), task), shared=data
+        ):
+            if rivers is not None:
+                _keep(folder / part_name(waiting[position], rivers=True), rivers)
+            _keep(folder / part_name(waiting[position]), rows)
+            done += 1
+            reporter.advance(done, data.num_parts, f"{min(done * data.part_rows, data.samples):,} states")
     return time.perf_counter() - started
 
 

@@ -113,7 +113,7 @@ def test_another_stage_is_no_blueprint(exported: Path, tmp_path: Path) -> None:
 
 
 def test_some_flops_of_a_tier_weigh_one_together(exported: Path) -> None:
-    bundle = resolve.open_export(exported)
+    bundle = resolve.open_source(exported)
     boards = resolve.chosen_boards(bundle, "small", 5)
     assert len(boards.flops) == 5
     assert boards.flop_weights.sum() == pytest.approx(1.0)
