@@ -178,7 +178,7 @@ def preflop_table_from_wins(
     return wins, totals - wins - wins.T, totals
 
 
-def sum_chunks(work: Callable[[int, int], NDArray], size: int) -> NDArray:
+def _sum_chunks(work: Callable[[int, int], NDArray], size: int) -> NDArray:
     """Sum of ``work(start, stop)`` over chunks of ``range(size)`` on all cores, always in the same order."""
     bounds = [(start, min(start + _CHUNK, size)) for start in range(0, size, _CHUNK)]
     if len(bounds) == 1:
@@ -195,7 +195,7 @@ def preflop_table() -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.in
     ``wins[A, B]`` counts the boards, over all pairs of disjoint combos, on which the combo of A wins. Full
     enumeration in a second or two; kept in memory after the first call.
     """
-    table = preflop_table_from_wins(sum_chunks(preflop_table_chunk, len(canonical_boards(5).boards)))
+    table = preflop_table_from_wins(_sum_chunks(preflop_table_chunk, len(canonical_boards(5).boards)))
     for array in table:
         array.setflags(write=False)
     return table
@@ -276,7 +276,7 @@ def _sweep(
         _sweep_rivers(rivers[start:stop], weights[start:stop], chosen, COMBO_CARDS, lanes, results)
         return results
 
-    return sum_chunks(work, len(rivers))
+    return _sum_chunks(work, len(rivers))
 
 
 def _preflop_winnings(weights: NDArray[np.float64], asked: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.cards import COMBO_CARDS
-from abstractions.equity import sum_chunks
+from abstractions.equity import _sum_chunks
 from abstractions.multiway_equity.boards import full_boards
 from abstractions.multiway_equity.deal import Deal, listed_hands, read_deal
 from abstractions.multiway_equity.kernels import MANY_COMBOS, _count_listed, _sweep_three, _sweep_two
@@ -164,6 +164,6 @@ def _enumerated(way: _Way) -> NDArray[np.float64]:
         way.kernel(boards[start:stop], weights[start:stop], *way.arguments, counts)
         return counts
 
-    counts = sum_chunks(work, len(boards))
+    counts = _sum_chunks(work, len(boards))
     counts[0] = 0.0  # listed hands that a board blocks
     return counts / way.deal.copies
