@@ -22,7 +22,14 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from abstractions.card_kernels import _combo_index
-from abstractions.cards import CLASS_COMBOS, CLASS_OF_COMBO, COMBO_CARDS, NUM_CARDS, NUM_CLASSES
+from abstractions.cards import (
+    CLASS_COMBOS,
+    CLASS_OF_COMBO,
+    COMBO_CARDS,
+    NUM_CARDS,
+    NUM_CLASSES,
+    live_combos,
+)
 from abstractions.equity import _CLASS_SLOTS, _SLOT_CLASSES
 from abstractions.evaluator import _sorted_board
 from abstractions.isomorphism import canonical_boards
@@ -282,24 +289,24 @@ def triples_listed() -> NDArray[np.uint8]:
     return triples
 
 
+@cache
 def disjoint_triples() -> NDArray[np.int64]:
     """Number of ways to deal disjoint hands of the classes of every triple, int64 [818805]."""
-    holds = np.zeros((NUM_CARDS, len(COMBO_CARDS)), dtype=np.int64)
-    for side in range(2):
-        holds[COMBO_CARDS[:, side], np.arange(len(COMBO_CARDS))] = 1
-    members = np.equal.outer(CLASS_OF_COMBO, np.arange(NUM_CLASSES)).astype(np.int64)
     table = np.empty((NUM_CLASSES, NUM_PAIRS), dtype=np.int64)
     for own in range(NUM_CLASSES):
         # All hands of a class are alike up to suits, so the first stands for them.
-        first, second = COMBO_CARDS[np.argmax(np.equal(CLASS_OF_COMBO, own))]
-        free = members * (1 - (holds[first] | holds[second]))[:, None]
-        with_card = holds @ free
-        pairs = (
-            np.outer(free.sum(axis=0), free.sum(axis=0)) - with_card.T @ with_card + np.diag(free.sum(axis=0))
-        )
+        live = live_combos(COMBO_CARDS[np.argmax(np.equal(CLASS_OF_COMBO, own))])
+        with_card = np.zeros((NUM_CARDS, NUM_CLASSES), dtype=np.int64)
+        for side in range(2):
+            np.add.at(with_card, (COMBO_CARDS[live, side], CLASS_OF_COMBO[live]), 1)
+        free = np.bincount(CLASS_OF_COMBO[live], minlength=NUM_CLASSES)
+        shared = np.einsum("xb,xc->bc", with_card, with_card)
+        pairs = np.outer(free, free) - shared + np.diag(free)
         table[own] = CLASS_COMBOS[own] * pairs[class_pairs_listed()]
     low, middle, high = triples_listed().T.astype(np.intp)
-    return table[low, pair_index(middle, high)]
+    counts = table[low, pair_index(middle, high)]
+    counts.setflags(write=False)
+    return counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,20 +335,29 @@ class ThreeWayTable:
 
     def equity(self, first: int, second: int, third: int) -> float:
         """Equity of the first class against the two others."""
-        ascending = sorted((first, second, third))
-        one = slice(None), ascending.index(first)
         row = int(triple_index(first, second, third))
-        return float(ThreeWayTable(self.winners[row : row + 1]).equities()[one][0])
+        (equities,) = ThreeWayTable(self.winners[row : row + 1]).equities()
+        return float(equities[sorted((first, second, third)).index(first)])
 
     def cube(self) -> NDArray[np.float64]:
         """Equity of every class (first axis) against every two others, float64 [169, 169, 169]."""
-        cube = np.empty((NUM_CLASSES,) * 3)
-        equities = self.equities()
-        triples = triples_listed().astype(np.intp)
-        for own in range(3):
-            a, b, c = triples[:, own], triples[:, own - 2], triples[:, own - 1]
-            cube[a, b, c] = cube[a, c, b] = equities[:, own]
-        return cube
+        return _spread(self.equities())
+
+    def against_two_random(self) -> NDArray[np.float64]:
+        """Equity of every class against two random hands, float64 [169]."""
+        deals = _spread(np.repeat(self.deals[:, None], 3, axis=1))
+        shares = np.nan_to_num(self.cube()) * deals
+        return shares.sum(axis=(1, 2)) / deals.sum(axis=(1, 2))
+
+
+def _spread(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Values of the three classes of every triple, [818805, 3], by class and its two opponents in either order."""
+    cube = np.empty((NUM_CLASSES,) * 3)
+    triples = triples_listed().astype(np.intp)
+    for own in range(3):
+        a, b, c = triples[:, own], triples[:, own - 2], triples[:, own - 1]
+        cube[a, b, c] = cube[a, c, b] = values[:, own]
+    return cube
 
 
 def winners_of_triples(counts: NDArray[np.int64]) -> ThreeWayTable:

@@ -13,13 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.cards import CLASS_NAMES, NUM_CLASSES
-from abstractions.three_way import (
-    NUM_PAIRS,
-    ThreeWayTable,
-    three_way_chunk,
-    triples_listed,
-    winners_of_triples,
-)
+from abstractions.three_way import NUM_PAIRS, three_way_chunk, triples_listed, winners_of_triples
 from pipelines.run.engine import Inputs, Output, StageRun
 from pipelines.stages.rivers import Bounds, board_chunks
 from pipelines.training.checkpoints import Checkpoint, Checkpoints
@@ -42,7 +36,7 @@ def compute(config: ThreeWayEquityConfig, inputs: Inputs, run: StageRun) -> Outp
     """The integer table, one row for three classes in ascending order, and each class against two random hands."""
     table = winners_of_triples(summed_counts(run, board_chunks(5, _RIVERS_PER_TASK)))
     classes = triples_listed()
-    against_two = equity_against_two(table)
+    against_two = table.against_two_random()
     return Output(
         tables={
             "three_way": {
@@ -78,21 +72,3 @@ def summed_counts(run: StageRun, chunks: Sequence[Bounds]) -> NDArray[np.int64]:
             state = {"counters": np.array([0, done.sum()]), "done": done, "counts": counts}
             checkpoints.save(Checkpoint(state, (), 0.0))
     return counts
-
-
-def equity_against_two(table: ThreeWayTable) -> NDArray[np.float64]:
-    """Equity of every class against two random hands: all triples that it is in, weighted by their deals."""
-    classes = triples_listed().astype(np.intp)
-    # A triple stands for two orders of the opponents, or for one if they are of one class.
-    shares, deals = np.zeros(NUM_CLASSES), np.zeros(NUM_CLASSES)
-    equities, total = np.nan_to_num(table.equities()), table.deals
-    for own in range(3):
-        others = np.delete(classes, own, axis=1)
-        orders = np.where(others[:, 0] == others[:, 1], 1, 2) * total
-        # Each class of a triple is its own once; of equal ones the first stands for all.
-        counted = np.ones(len(classes), np.bool_) if own == 0 else classes[:, own] != classes[:, own - 1]
-        shares += np.bincount(
-            classes[:, own], weights=orders * equities[:, own] * counted, minlength=NUM_CLASSES
-        )
-        deals += np.bincount(classes[:, own], weights=orders * counted, minlength=NUM_CLASSES)
-    return shares / deals

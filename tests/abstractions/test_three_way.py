@@ -17,6 +17,7 @@ from abstractions.cards import (
 )
 from abstractions.evaluator import evaluate_board
 from abstractions.isomorphism import board_index, canonical_boards
+from abstractions.multiway_equity import multiway_equity
 from abstractions.three_way import (
     NUM_PAIRS,
     NUM_TRIPLES,
@@ -26,6 +27,7 @@ from abstractions.three_way import (
     three_way_chunk,
     triple_index,
     triples_listed,
+    winners_of_triples,
 )
 
 #: No flush possible, three, four and five cards of a suit, a straight and a full house on the board.
@@ -93,3 +95,53 @@ def test_disjoint_hands_are_counted_for_every_triple() -> None:
     # Each triple stands for its orders: all ordered deals of three hands.
     orders = np.array([6, 3, 1])[(triples[:, :-1] == triples[:, 1:]).sum(axis=1)]
     assert (counts * orders).sum() == comb(52, 2) * comb(50, 2) * comb(48, 2)
+
+
+def test_sets_of_winners_follow_from_what_each_class_beats() -> None:
+    names = ("AA", "AKs", "KK"), ("AA", "AA", "KK"), ("AKo", "AKo", "AKo"), ("T9s", "98s", "44")
+    counts = np.zeros((2, 169, NUM_PAIRS), dtype=np.int64)
+    expected = {}
+    for hands in names:
+        classes = sorted(CLASS_NAMES.index(hand) for hand in hands)
+        winners = multiway_equity([CLASS_NAMES[c] for c in classes]).winners
+        for place, own in enumerate(classes):
+            pair = pair_index(*np.delete(classes, place))
+            counts[0, own, pair] = winners[1 << place]
+            counts[1, own, pair] = sum(winners[mask] for mask in range(8) if mask >> place & 1)
+        expected[tuple(classes)] = winners
+    table = winners_of_triples(counts)
+    cube = table.cube()
+    for (a, b, c), winners in expected.items():
+        row = int(triple_index(a, b, c))
+        assert table.winners[row].tolist() == winners[1:].tolist()
+        assert table.deals[row] == disjoint_triples()[row] * comb(46, 5)
+        shares = multiway_equity([CLASS_NAMES[c], CLASS_NAMES[a], CLASS_NAMES[b]]).equity
+        assert table.equity(c, a, b) == pytest.approx(shares[0])
+        assert table.equity(a, c, b) == table.equity(a, b, c) == pytest.approx(shares[1])
+        assert (cube[c, a, b], cube[a, b, c], cube[b, c, a]) == pytest.approx(tuple(shares))
+
+
+def test_what_cannot_be_dealt_has_no_equity() -> None:
+    table = winners_of_triples(np.zeros((2, 169, NUM_PAIRS), dtype=np.int64))
+    assert disjoint_triples()[triple_index(0, 0, 0)] == 0
+    assert np.isnan(table.equity(0, 0, 0))
+
+
+@pytest.mark.deep
+def test_all_boards_give_the_published_counts() -> None:
+    table = winners_of_triples(three_way_chunk(0, 134_459))
+    assert table.winners.min() >= 0
+    ranges = ("AA", "KK"), ("KK", "QQ"), ("QQ", "AA")
+    total = np.zeros(8, dtype=np.int64)
+    for hands in product(*ranges):
+        order = np.argsort([CLASS_NAMES.index(hand) for hand in hands], kind="stable")
+        row = table.winners[triple_index(*(CLASS_NAMES.index(hand) for hand in hands))]
+        for mask in range(1, 8):
+            total[sum(1 << order[place] for place in range(3) if mask >> place & 1)] += row[mask - 1]
+    assert total.tolist() == [
+        *(0, 348_272_820, 119_882_736, 37_653_912),
+        *(303_253_020, 74_015_280, 1_266_624, 3_904_200),
+    ]
+    for row in np.random.default_rng(11).integers(0, NUM_TRIPLES, 30):
+        hands = [CLASS_NAMES[c] for c in triples_listed()[row]]
+        assert table.winners[row].tolist() == multiway_equity(hands).winners[1:].tolist()

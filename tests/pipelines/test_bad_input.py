@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from pipelines import blueprint, compare, poker_solver, solve, store
+from pipelines import blueprint, compare, poker_solver, solve, store, three_way_equity
 from pipelines.run.command import run_app, run_command
 
 COMMANDS: dict[str, Callable[[], Any]] = {
@@ -24,6 +24,7 @@ COMMANDS: dict[str, Callable[[], Any]] = {
     "compare": lambda: run_command(compare.main),
     "solve": lambda: run_command(solve.main),
     "store": lambda: run_app(store.app),
+    "three_way_equity": lambda: run_command(three_way_equity.main),
     "poker-solver": poker_solver.main,
 }
 SPOT = {
@@ -163,6 +164,10 @@ CONFIG = [
 # ---- the other commands --------------------------------------------------------------------------
 
 OTHER = [
+    ("three_way_equity --foo", "--foo: not understood"),
+    ("three_way_equity +foo=1", "foo: unknown key"),
+    ("three_way_equity cluster=nope", "cluster: 'nope' is not accepted"),
+    ("three_way_equity cluster.num_cpus=0", "cluster.num_cpus: 0 is not accepted"),
     ("compare --foo", "--foo: not understood"),
     ("compare x", "x: not understood"),
     ("compare =5", "=5: not understood"),
