@@ -15,12 +15,13 @@ from functools import partial
 
 import numpy as np
 
+from abstractions.class_triples import NUM_TRIPLES
 from abstractions.evaluator import _board_strengths
 from abstractions.isomorphism import canonical_boards
 from abstractions.multiway_equity.deal import Deal, read_deal
 from abstractions.multiway_equity.equity import _ways
 from abstractions.multiway_equity.sampling import BLOCK, sampled_winners
-from abstractions.three_way import NUM_TRIPLES, three_way_chunk
+from abstractions.three_way import three_way_chunk
 
 RANGES = (
     ("AA", "KK"),

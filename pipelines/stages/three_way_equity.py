@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.cards import CLASS_NAMES, NUM_CLASSES
-from abstractions.three_way import NUM_PAIRS, three_way_chunk, triples_listed, winners_of_triples
+from abstractions.class_triples import NUM_PAIRS, triples_listed
+from abstractions.three_way import three_way_chunk, winners_of_triples
 from pipelines.run.engine import Inputs, Output, StageRun
 from pipelines.stages.rivers import Bounds, board_chunks
 from pipelines.training.checkpoints import Checkpoint, Checkpoints

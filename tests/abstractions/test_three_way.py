@@ -15,20 +15,19 @@ from abstractions.cards import (
     COMBO_CARDS,
     parse_board,
 )
-from abstractions.evaluator import evaluate_board
-from abstractions.isomorphism import board_index, canonical_boards
-from abstractions.multiway_equity import multiway_equity
-from abstractions.three_way import (
+from abstractions.class_triples import (
     NUM_PAIRS,
     NUM_TRIPLES,
     class_pairs_listed,
     disjoint_triples,
     pair_index,
-    three_way_chunk,
     triple_index,
     triples_listed,
-    winners_of_triples,
 )
+from abstractions.evaluator import evaluate_board
+from abstractions.isomorphism import board_index, canonical_boards
+from abstractions.multiway_equity import multiway_equity
+from abstractions.three_way import three_way_chunk, winners_of_triples
 
 #: No flush possible, three, four and five cards of a suit, a straight and a full house on the board.
 BOARDS = ("Qs8h3d2c7s", "AsKsQs7d2c", "9s8s4s2sAd", "JsTs6s5s2s", "9s8h7d6c5s", "AsAhAd2c2s", "QsQhQdQc2s")

@@ -13,7 +13,8 @@ import pytest
 from rich.console import Console
 
 from abstractions.cards import CLASS_NAMES
-from abstractions.three_way import NUM_TRIPLES, disjoint_triples, pair_index, three_way_chunk, triples_listed
+from abstractions.class_triples import NUM_TRIPLES, disjoint_triples, pair_index, triples_listed
+from abstractions.three_way import three_way_chunk
 from artifacts import open_bundle
 from artifacts.readers import read_three_way_equity
 from pipelines import three_way_equity as command
