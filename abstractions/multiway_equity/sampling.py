@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from abstractions.multiway_equity.deal import Deal
 
 #: Deals tried at a time. Each block has a random stream of its own, so that results do not depend on how they run.
 BLOCK = 1 << 18
+#: Blocks between two looks at the error.
+WAVE = 4
 #: Deals that it takes to judge the error.
 LEAST = 10_000
 
@@ -132,25 +136,22 @@ def sampled_winners(
     cards = np.concatenate([deal.board, deal.dead]).astype(np.int64)
     gone = int(np.bitwise_or.reduce(np.int64(1) << cards)) if cards.size else 0
     known = deal.board.astype(np.int64)
-    counts = np.zeros(1 << deal.num_players, dtype=np.int64)
-    for stream in np.random.SeedSequence(seed).spawn(max(1, max_tries // BLOCK)):
+    listed_sums = np.cumsum(products)
+
+    def work(stream: np.random.SeedSequence) -> NDArray[np.int64]:
+        found = np.zeros(1 << deal.num_players, dtype=np.int64)
         rng = np.random.Generator(np.random.PCG64(stream))
-        _sample(
-            rng,
-            BLOCK,
-            known,
-            gone,
-            deal.masks,
-            deal.words,
-            deal.members,
-            deal.starts,
-            cumulative,
-            hands,
-            np.cumsum(products),
-            counts,
-        )
-        if counts.sum() >= LEAST and standard_errors(counts).max() <= error:
-            break
+        hand_tables = (deal.masks, deal.words, deal.members, deal.starts, cumulative)
+        _sample(rng, BLOCK, known, gone, *hand_tables, hands, listed_sums, found)
+        return found
+
+    counts = np.zeros(1 << deal.num_players, dtype=np.int64)
+    streams = np.random.SeedSequence(seed).spawn(max(1, max_tries // BLOCK))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for start in range(0, len(streams), WAVE):
+            counts += sum(pool.map(work, streams[start : start + WAVE]))
+            if counts.sum() >= LEAST and standard_errors(counts).max() <= error:
+                break
     if not counts.any():
         raise ValueError(f"no deal found in {max_tries:,} tries: the ranges hardly fit together")
     return counts
