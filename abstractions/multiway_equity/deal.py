@@ -97,20 +97,19 @@ class Deal:
             and set(permute_cards(self.dead, suits)) == set(self.dead)
         ]
 
-    def symmetrised(self) -> list[Deal]:
-        """Deals with the same counts of winners, up to a factor, and with more symmetry.
+    def symmetrised(self) -> Deal:
+        """A deal with the same counts of winners, up to the factor `copies`, and with as much symmetry as one can give.
 
-        If a renaming of suits changes nothing but one player's range, that player wins as often with the renamed range.
-        So the sum of its renamed ranges does too, with every deal counted once for each renaming.
+        If a renaming of suits changes nothing but one player's range, all win as often against the renamed range. So
+        they do against the sum of all such ranges, in which every deal is counted once for each renaming.
         """
-        found = []
-        for player in range(self.num_players):
-            kept = self._kept_by_all_but(player)
-            if len(kept) > len(self.renamings):
-                weights = self.weights.copy()
-                weights[player] = self.weights[player][COMBO_PERMUTATION[kept]].sum(axis=0)
-                found.append(Deal.build(weights, self.board, self.dead, copies=len(kept)))
-        return found
+        kept = [self._kept_by_all_but(player) for player in range(self.num_players)]
+        player = max(range(self.num_players), key=lambda player: len(kept[player]))
+        if len(kept[player]) == len(self.renamings):
+            return self
+        weights = self.weights.copy()
+        weights[player] = self.weights[player][COMBO_PERMUTATION[kept[player]]].sum(axis=0)
+        return Deal.build(weights, self.board, self.dead, copies=len(kept[player]))
 
     @property
     def missing(self) -> int:

@@ -109,7 +109,8 @@ def multiway_equity(
     [0, 183, 28, 0, 28, 0, 380, 201]
     """
     deal = read_deal(hands, board, dead)
-    ways = [way for same in (deal, *deal.symmetrised()) for way in _ways(same)]
+    symmetric = deal.symmetrised()
+    ways = _ways(deal) + (_ways(symmetric) if symmetric is not deal else [])
     way = min(ways, key=lambda way: way.work, default=None)
     # Two ranges are always counted: at worst they take a minute of one core.
     if way is None or (way.work > max_work and deal.num_players > 2):
@@ -119,7 +120,7 @@ def multiway_equity(
     counts = _enumerated(way)
     if not counts.any():
         raise ValueError("no deal is possible: the hands cannot be dealt together, they need the same cards")
-    if np.isin(deal.weights, (0.0, 1.0)).all() and counts.sum() < 2**53:
+    if np.isin(deal.weights, (0.0, 1.0)).all() and counts.sum() * way.deal.copies < 2**53:
         return MultiwayEquity(counts.astype(np.int64), True, np.zeros(deal.num_players))
     counts[counts < 1e-12 * counts.sum()] = 0.0  # what rounding leaves of differences
     return MultiwayEquity(counts, True, np.zeros(deal.num_players))
