@@ -28,6 +28,7 @@ def test_every_script_is_run_here() -> None:
     known = {
         "abstractions",
         "blueprint",
+        "equities",
         "evaluate",
         "folded",
         "postflop",
@@ -74,6 +75,12 @@ def test_the_chain_of_abstractions_buckets_every_street() -> None:
     for street in ("flop", "turn", "river"):
         assert f"{street} bucket equity, 12 x 12" in output
     assert output.count("rows whose mean equity rises with the bucket: 100.0%") == 3
+
+
+def test_equities_of_several_players_are_timed_beside_ranking() -> None:
+    output = bench("equities", "--boards", "5")
+    assert output.count("times ranking") == 9
+    assert "core-seconds" in output
 
 
 def test_k_means_is_timed_beside_scikit_learn() -> None:
