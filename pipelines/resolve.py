@@ -21,10 +21,9 @@ from pathlib import Path
 import numpy as np
 
 from artifacts.blueprint.bundle import BlueprintBundle
-from artifacts.bundle import open_bundle
 from artifacts.bundle_store import BundleStore
-from artifacts.format.manifest import MANIFEST
 from artifacts.readers import read_textures
+from pipelines.commands.own_keys import one_of, open_source, split_keys, whole_number
 from pipelines.config.composition import compose_config
 from pipelines.config.schema import Config
 from pipelines.run.cluster import open_cluster
@@ -76,39 +75,17 @@ class Request:
 
 def read_request(arguments: list[str]) -> Request:
     """The command line, checked."""
-    own = dict(a.split("=", 1) for a in arguments if a.split("=", 1)[0] in OWN_KEYS and "=" in a)
-    config = compose_config([a for a in arguments if a.split("=", 1)[0] not in OWN_KEYS])
+    own, others = split_keys(arguments, OWN_KEYS)
+    config = compose_config(others)
     if not own.get("bundle"):
         raise UserError("bundle: give the folder of an exported blueprint, bundle=STORE/export-KEY")
-    tier = _one_of("tier", own.get("tier", "small"), SAMPLED_TIERS)
-    street = _one_of("streets", own.get("streets", SOLVED[-1]), SOLVED)
-    safety = _one_of("safety", own.get("safety", "unsafe"), ("unsafe",))
-    flops = _whole_number("flops", own.get("flops", "0"), least=0, most=len(TIERS[tier].flops))
-    iterations = _whole_number("iterations", own.get("iterations", "200"), least=1, most=1_000_000)
+    tier = one_of("tier", own.get("tier", "small"), SAMPLED_TIERS)
+    street = one_of("streets", own.get("streets", SOLVED[-1]), SOLVED)
+    safety = one_of("safety", own.get("safety", "unsafe"), ("unsafe",))
+    flops = whole_number("flops", own.get("flops", "0"), least=0, most=len(TIERS[tier].flops))
+    iterations = whole_number("iterations", own.get("iterations", "200"), least=1, most=1_000_000)
     resolving = Resolving(SOLVED.index(street), iterations, safety)
     return Request(Path(own["bundle"]), tier, flops, resolving, config)
-
-
-def _one_of(key: str, value: str, accepted: tuple[str, ...]) -> str:
-    if value not in accepted:
-        raise UserError(f"{key}: {value!r} is not accepted: one of {', '.join(accepted)}")
-    return value
-
-
-def _whole_number(key: str, text: str, *, least: int, most: int) -> int:
-    if not text.isdecimal() or not least <= int(text) <= most:
-        raise UserError(f"{key}: {text!r} is not accepted: a whole number from {least} to {most:,}")
-    return int(text)
-
-
-def open_source(path: Path) -> BlueprintBundle:
-    """The exported blueprint that is named."""
-    if not (path / MANIFEST).is_file():
-        raise UserError(f"bundle: {path} is no bundle, it has no {MANIFEST}")
-    bundle = open_bundle(path)
-    if not isinstance(bundle, BlueprintBundle):
-        raise UserError(f"bundle: {path} is of stage {bundle.manifest.stage}; expected one of stage export")
-    return bundle
 
 
 def chosen_boards(bundle: BlueprintBundle, tier: str, flops: int) -> EvaluationBoards:

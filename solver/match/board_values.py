@@ -1,7 +1,8 @@
 """What two ranges are expected to win on one full board, when each seat follows a blueprint.
 
-The board is dealt in full before the hand, and its later cards are hidden from the players. Given the board no chance is
-left but the hands. So the value of a line is a sum over pairs of hands, and one sweep of the trainer's kernel finds it.
+The board is dealt in full before the hand, and its later cards are hidden from the players. Given the board, only the
+hands are left to chance. So the value of a line is a sum over pairs of hands, and one sweep of the trainer's kernel
+finds it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from abstractions.cards import CLASS_OF_COMBO, NUM_COMBOS, disjoint_weight, live_combos
 from abstractions.equity import combo_equities
+from solver.betting.lines import PUBLIC_CARDS, Letter
 from solver.betting.public_tree import NodeKind
 from solver.blueprint.board_play import table_side
 from solver.blueprint.boards import NUM_LIVE, BoardHands, board_hands
@@ -83,7 +85,7 @@ class BoardValues:
         if not same_betting(*blueprints):
             raise ValueError("the blueprints of a value play different betting")
         self.table, self.blueprints = table, blueprints
-        self._reader = BlueprintPlayer(table, blueprints[0])
+        self._players = BlueprintPlayer(table, blueprints[0]), BlueprintPlayer(table, blueprints[1])
         self.game = blueprints[0].game
         tree, preflop = self.game.tree, self.game.preflop.tree
         upper = np.flatnonzero(tree.street == 0).tolist()
@@ -113,33 +115,47 @@ class BoardValues:
     def value(self, line: str, own: int, ranges: Ranges) -> float:
         """Net chips of a seat from a real line on, summed over the pairs of hands of both ranges.
 
-        A line that the blueprint does not know is taken for the nearest one that it does, its pot scaled. Where it has
-        no decision there, the hand is checked down.
+        A line that the blueprint does not know is taken for the nearest one that it does, its pot scaled. A bet of a
+        size that it does not know is folded to as the blueprint would, and otherwise called and checked down. So is a
+        line at which it has no decision.
         """
         if self.table.actor(line) < 0:
             return settled(self.table.outcome(line), own, ranges, self.board)
-        nearest = max(self._reader.readings(line), key=lambda reading: reading.weight).place
+        nearest = max(self._players[0].readings(line), key=lambda reading: reading.weight).place
         if nearest.player < 0:
-            return settled(self.table.outcome(line), own, ranges, self.board)
-        if nearest.line < 0:
-            found, share = self._preflop_value(nearest.node, own, ranges), PotShare()
-        else:
-            share = self.blueprints[0].pots.of_line(nearest.line)[1]
-            found = self._postflop_value(nearest, share, own, ranges)
-        return self._rescaled(line, nearest, share, own, found, ranges)
-
-    def _rescaled(
-        self, line: str, place: BlueprintNode, share: PotShare, own: int, found: float, ranges: Ranges
-    ) -> float:
-        """A value at a place of the blueprint as one at a real line, whose pot and chips put in may differ."""
-        tree = self.game.tree
-        pot = float(tree.pot[place.node]) * share.scale
-        put_in = -float(share.pay(-tree.committed[place.node, [own]].astype(np.float64), own)[0])
+            return self._answered(line, own, ranges)
+        share = self.blueprints[0].pots.of_line(nearest.line)[1] if nearest.line >= 0 else PotShare()
+        pot = float(self.game.tree.pot[nearest.node]) * share.scale
+        put_in = self._put_in(nearest, share, own)
         real_pot, real_put_in = self.table.pot(line), self.table.committed(line, own)
-        if pot == real_pot and put_in == real_put_in:
+        known = pot == real_pot and put_in == real_put_in
+        if not known and self.table.to_call(line) > 0:
+            return self._answered(line, own, ranges)
+        if nearest.line < 0:
+            found = self._preflop_value(nearest.node, own, ranges)
+        else:
+            found = self._postflop_value(nearest, share, own, ranges)
+        if known:
             return found
         pairs = float(ranges[0] @ disjoint_weight(ranges[1]))
         return (found + put_in * pairs) * real_pot / pot - real_put_in * pairs
+
+    def _put_in(self, place: BlueprintNode, share: PotShare, own: int) -> float:
+        """Chips that a seat has put in at a place of the blueprint."""
+        return -float(share.pay(-self.game.tree.committed[place.node, [own]].astype(np.float64), own)[0])
+
+    def _answered(self, line: str, own: int, ranges: Ranges) -> float:
+        """The value of a line if the seat to act folds as its blueprint does, and the rest is checked down."""
+        seat = self.table.actor(line)
+        play = self._players[seat].play(line, self.board[: PUBLIC_CARDS[self.table.state(line).street]])
+        if Letter.FOLD not in play.actions:
+            return settled(self.table.outcome(line + self.table.passive(line)), own, ranges, self.board)
+        folds = play.probabilities[play.actions.index(Letter.FOLD)]
+        total = 0.0
+        for token, shares in ((Letter.FOLD, folds), (self.table.passive(line), 1.0 - folds)):
+            first, second = (ranges[k] * shares if k == seat else ranges[k] for k in range(2))
+            total += settled(self.table.outcome(line + token), own, (first, second), self.board)
+        return total
 
     def _preflop_value(self, node: int, own: int, ranges: Ranges) -> float:
         """Sum over pairs of hands from a preflop node of the blueprint's tree on."""

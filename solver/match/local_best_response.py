@@ -6,12 +6,12 @@ there on, and takes the best action under that assumption. With wp the probabili
     call      wp pot - (1 - wp) asked
     raise s   fp pot + (1 - fp) [wp' (pot + s) - (1 - wp') (asked + s)]
 
-where fp is how often the strategy folds to the raise and wp' the probability to win against what does not fold. It folds
-where nothing has a positive value. On streets that are not its own it checks and calls.
+where fp is how often the strategy folds to the raise and wp' the probability to win against what does not fold. The
+responder folds where nothing has a positive value. On streets that are not its own it checks and calls.
 
-The published settings: ``fc`` folds and calls on all streets. ``fcpa`` may also bet the pot or all-in. ``56`` has 56 bets:
-55 from .05 to 94.8 pots, each 1.15 times the one before, and all-in. Both choose on turn and river only, and check and
-call before.
+The published settings: ``fc`` folds and calls on all streets. ``fcpa`` may also bet the pot or all-in. ``56`` has 56
+bets: 55 from .05 to 94.8 pots, each 1.15 times the one before, and all-in. Both choose on turn and river only, and
+check and call before.
 """
 
 from __future__ import annotations

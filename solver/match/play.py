@@ -6,8 +6,8 @@ mean payoff of both ranges at the end, V any guess of the value of a line, and P
 
     estimate = U(end) - sum over decisions of [V(line a taken) - sum over a of P(a) V(line a)]
 
-Each bracket has mean zero, so the estimate is unbiased whatever V is. With the true V it is the same for every hand on a
-board, and only the luck of the board is left, of which playing the same cards in both seats takes most.
+Each bracket has mean zero, so the estimate is unbiased whatever V is. With the true V it is the same for every hand on
+a board. Then only the luck of the board is left, and playing the same cards in both seats takes most of that.
 """
 
 from __future__ import annotations

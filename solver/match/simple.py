@@ -9,7 +9,7 @@ from abstractions.cards import NUM_CLASSES, NUM_COMBOS
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.betting.rules import Action
 from solver.blueprint.plan import LanePlan
-from solver.blueprint.pot_types import pot_types
+from solver.blueprint.pot_types import PotTypes, pot_types
 from solver.blueprint.strategy import Blueprint
 from solver.blueprint.tables import TableLayout
 from solver.blueprint.trunk import TrunkGame
@@ -29,11 +29,11 @@ class OneBucket:
         return np.zeros(NUM_COMBOS, dtype=np.uint16)
 
 
-def simple_blueprint(name: str, game: TrunkGame) -> Blueprint:
-    """A strategy of `SIMPLE` in a game."""
+def simple_blueprint(name: str, game: TrunkGame, pots: PotTypes | None = None) -> Blueprint:
+    """A strategy of `SIMPLE` in a game; `pots` are by default those of every flop line on its own."""
     if name not in SIMPLE:
         raise ValueError(f"strategy {name!r} is unknown; accepted: {', '.join(SIMPLE)}")
-    pots = pot_types(game)
+    pots = pots or pot_types(game)
     layout = TableLayout(LanePlan.build(game.tree, pots.templates), OneBucket.num_buckets)
     table = np.zeros(layout.size, dtype=np.float32)
     for child in layout.actions.tolist():
