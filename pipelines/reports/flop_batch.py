@@ -147,11 +147,12 @@ def _report(batch: FlopBatch, store: BundleStore, keys: dict[int, str]) -> Bundl
     for (number, flop_key), weight in zip(keys.items(), batch.subset.weights.tolist()):
         bundle = store.open(STAGE, flop_key)
         for street in bundle.tables:
-            held = bundle[street].columns()
-            for row in pa.table(held).to_pylist():
-                first = {"weight": weight} if street == STREETS[FLOP] else {}
+            held = pa.table(bundle[street].columns()).to_pylist()
+            for row in held:
+                first = {"weight": weight / len(held)}
                 texture = {} if textures is None else {"texture": int(textures[number])}
                 tables.setdefault(street, []).append(first | texture | row)
+    tables = {street: tables[street] for street in STREETS if street in tables}
     flops = tables[STREETS[FLOP]]
     metrics = means(flops)
     title = f"{batch.line} on {len(keys):,} of {NUM_FLOPS:,} flops"

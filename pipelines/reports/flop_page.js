@@ -1,12 +1,12 @@
-// The page of a flop report. DATA holds the names of the columns, the rows, and the columns by which to filter.
-// Hands, boards and names come from our own tables; numbers are formatted by column.
+// The page of a flop report. DATA holds tables by street, each with the names of its columns and its rows, and the
+// columns by which to filter.
 
-const { names, rows, filters } = DATA;
-const WEIGHT = names.indexOf("weight");
+const { tables, filters } = DATA;
+let { names, rows } = Object.values(tables)[0];
 const COLOURS = ["#9aa5b0", "#2f6fde", "#d9822b", "#c23b3b", "#3b9c5a", "#7a4fc2"];
 const SVG = "http://www.w3.org/2000/svg";
 const chosen = {};
-let sortColumn = Math.max(WEIGHT, 0);
+let sortColumn = names.indexOf("weight");
 let direction = -1;
 
 const words = (name) => name.replaceAll("_", " ");
@@ -34,7 +34,7 @@ function weightedMean(list, column) {
   let sum = 0, total = 0;
   for (const row of list) {
     if (typeof row[column] !== "number") return null;
-    const weight = WEIGHT < 0 ? 1 : row[WEIGHT];
+    const weight = row[names.indexOf("weight")];
     sum += weight * row[column];
     total += weight;
   }
@@ -138,7 +138,7 @@ function cells(row, values, kind = "td") {
 
 function meanCell(list, name, column) {
   if (column === 0) return `mean of ${list.length}`;
-  if (column === WEIGHT) return format(list.reduce((sum, row) => sum + row[WEIGHT], 0), name);
+  if (name === "weight") return format(list.reduce((sum, row) => sum + row[column], 0), name);
   const mean = filters.includes(name) ? null : weightedMean(list, column);
   return mean === null ? "" : format(mean, name);
 }
@@ -159,7 +159,21 @@ function drawTable(list) {
   document.getElementById("table").replaceChildren(head, means, ...body);
 }
 
+function chooseStreet() {
+  const choice = document.createElement("select");
+  choice.append(...Object.keys(tables).map((street) => new Option(street, street)));
+  choice.onchange = () => {
+    ({ names, rows } = tables[choice.value]);
+    sortColumn = names.indexOf("weight");
+    draw();
+  };
+  const holder = document.createElement("label");
+  holder.append("rows by ", choice);
+  document.getElementById("filters").append(holder);
+}
+
 function drawFilters() {
+  if (Object.keys(tables).length > 1) chooseStreet();
   for (const name of filters.filter((filter) => names.includes(filter))) {
     const values = [...new Set(rows.map((row) => row[names.indexOf(name)]))].sort(compare);
     const choice = document.createElement("select");

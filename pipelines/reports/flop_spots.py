@@ -78,14 +78,16 @@ def solve_flop(task: FlopTask, settings: FlopSettings) -> dict[str, list[Row]] |
     except ValueError as error:
         return str(error)
     outcome = solver.solve(max_iterations=settings.max_iterations, target_exploitability_pct=settings.target)
-    row = flop_words(task.flop) | {
+    about = flop_words(task.flop)
+    row = about | {
         "exploitability_pct": outcome.exploitability_pct,
         "iterations": outcome.iterations,
     }
     rows = {"flop": [row | _figures(solver, "", "") | task.blueprint]}
     for street, before in enumerate(_lines_after(settings.history)):
         rows[STREETS[FLOP + 1 + street]] = [
-            {"flop": row["flop"], "card": format_card(cards[-1]), "board": format_cards([*task.flop, *cards])}
+            about
+            | {"card": format_card(cards[-1]), "board": format_cards([*task.flop, *cards])}
             | _figures(solver, before, format_cards(list(cards)))
             for cards in _deals(task.flop, street + 1)
         ]
