@@ -92,6 +92,11 @@ def respond(request: Request) -> str:
             **beside,
         }
 
+    def run_page(found: dict[str, Floats]) -> dict[str, float]:
+        name = f"lbr_{setting.actions}" + ("" if entrant.resolving is None else "_resolved")
+        known = figures(found)
+        return {name: known["lbr"], f"{name}_low": known["lbr_low"], f"{name}_high": known["lbr_high"]}
+
     found = run_batch(
         "lbr_hands",
         play_lbr,
@@ -105,6 +110,7 @@ def respond(request: Request) -> str:
         | ({} if entrant.bundle is None else {"key.export": entrant.bundle.key}),
         params={"hands": request.hands, "seed": request.config.seed},
         figures=figures,
+        beside=run_page,
     )
     reporter.say(WARNING)
     if entrant.bundle is not None and "exploitability_raw" in exact:

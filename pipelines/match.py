@@ -78,6 +78,11 @@ def play(request: Request) -> str:
             "match_hands": float(request.hands),
         }
 
+    def run_page(found: dict[str, Floats]) -> dict[str, float]:
+        name = f"match{'' if first.resolving is None else '_resolved'}_{second.name}".replace(" ", "_")
+        known = figures(found)
+        return {name: known["match"], f"{name}_low": known["match_low"], f"{name}_high": known["match_high"]}
+
     names = {"a": first, "b": second}
     found = run_batch(
         "match_hands",
@@ -92,6 +97,7 @@ def play(request: Request) -> str:
         | {f"key.{key}": each.bundle.key for key, each in names.items() if each.bundle is not None},
         params={"hands": request.hands, "seed": request.config.seed},
         figures=figures,
+        beside=run_page,
     )
     estimate, chips = intervals(found)
     cut = float(np.var(found["chips"])) / max(float(np.var(found["estimate"])), 1e-12)

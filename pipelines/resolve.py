@@ -26,6 +26,7 @@ from artifacts.readers import read_textures
 from pipelines.commands.own_keys import one_of, open_source, split_keys, whole_number
 from pipelines.config.composition import compose_config
 from pipelines.config.schema import Config
+from pipelines.run.bundle_source import maker_run
 from pipelines.run.cluster import open_cluster
 from pipelines.run.command import run_command
 from pipelines.run.disk import make_store
@@ -139,6 +140,8 @@ def resolve(request: Request) -> str:
                 **{f"loss_{name}": loss for name, loss in found.by_street.items()},
             }
         )
+        if (maker := maker_run(bundle, store.root)) is not None:
+            tracker.metrics({f"{RESOLVED}{street}": found.exploitability}, run=tracker.adopt(maker))
         tracker.finish("FINISHED")
     losses = ", ".join(f"{name} {loss:.1f}" for name, loss in found.by_street.items())
     reporter.say(f"where the rest is lost, in mbb/hand: {losses}")

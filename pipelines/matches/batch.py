@@ -10,6 +10,7 @@ from typing import Any
 from artifacts.bundle_store import BundleStore
 from pipelines.config.schema import Config
 from pipelines.matches.hands import Floats, Shared, Task, play_hands
+from pipelines.run.bundle_source import maker_run
 from pipelines.run.cluster import open_cluster
 from pipelines.run.disk import make_store
 from pipelines.run.progress import Reporter
@@ -28,6 +29,7 @@ def run_batch(
     tags: Mapping[str, str],
     params: Mapping[str, Any],
     figures: Callable[[dict[str, Floats]], Mapping[str, float]],
+    beside: Callable[[dict[str, Floats]], Mapping[str, float]],
 ) -> dict[str, Floats]:
     """Play the deals of a batch and record what `figures` makes of them.
 
@@ -37,6 +39,8 @@ def run_batch(
         As in `play_hands`.
     name, tags, params
         Of the run in MLflow.
+    beside
+        What is added to the figures of the run that made the first entrant's bundle.
     """
     store = BundleStore(config.store.root)
     make_store(store)
@@ -54,5 +58,8 @@ def run_batch(
         finally:
             reporter.stop()
         tracker.metrics(figures(found))
+        bundle = shared.entrants[0].bundle
+        if bundle is not None and (maker := maker_run(bundle, store.root)) is not None:
+            tracker.metrics(beside(found), run=tracker.adopt(maker))
         tracker.finish("FINISHED")
     return found

@@ -20,6 +20,7 @@ from rich.table import Table
 from pipelines.config.named_games import big_blinds
 from pipelines.config.schema import Config, Tracking
 from pipelines.run.errors import UserError
+from pipelines.run.headline import CURVE, CURVE_COST, CurvePoint
 from pipelines.run.progress import size
 from pipelines.run.tracking import Tracker, quiet_mlflow
 from solver.betting.lines import FLOP, STREETS
@@ -57,8 +58,9 @@ class RunRow:
     """One pipeline run as recorded. Exploitability in mbb/hand, `_se` its standard error; None where not measured.
 
     `bundle` is the folder name of the exported bundle, empty where the run did not get there; `stacks` in chips.
-    `resolved` is what `pipelines.resolve` measured for that bundle, as ``street on tier`` and mbb/hand; `lbr` and
-    `matches` are what `pipelines.lbr` and `pipelines.match` did, by setting and by opponent.
+    `figures` are all single figures of the run. `resolved` is what `pipelines.resolve` measured for that bundle, as
+    ``street on tier`` and mbb/hand; `lbr` and `matches` are what `pipelines.lbr` and `pipelines.match` did, by setting
+    and by opponent.
     """
 
     run_id: str
@@ -77,6 +79,7 @@ class RunRow:
     bundle: str = ""
     stacks: tuple[int, ...] = ()
     exploitability_raw_se: float | None = None
+    figures: dict[str, float] = field(default_factory=dict)
     resolved: dict[str, float] = field(default_factory=dict)
     lbr: dict[str, Measured] = field(default_factory=dict)
     matches: dict[str, Measured] = field(default_factory=dict)
@@ -114,6 +117,41 @@ def recorded_runs(tracking: Tracking) -> list[RunRow]:
     except Exception as error:  # MLflow passes on whatever its database or the driver of it raises
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise UserError(f"tracking.uri: {tracking.uri} does not answer ({reason})") from None
+
+
+def training_curve(tracking: Tracking, run_id: str) -> list[CurvePoint]:
+    """Exploitability over the iterations of a recorded run, with core-hours where they are known."""
+    quiet_mlflow()
+    from mlflow import MlflowClient
+
+    client = MlflowClient(tracking.uri)
+    hours = {point.step: point.value for point in client.get_metric_history(run_id, CURVE_COST)}
+    found = {point.step: point.value for point in client.get_metric_history(run_id, CURVE)}
+    return [CurvePoint(step, value, hours.get(step)) for step, value in sorted(found.items())]
+
+
+def find_run(rows: Sequence[RunRow], name: str) -> RunRow:
+    """The newest run of a name: the beginning of its id, its name, the name of its bundle, or ``last``."""
+    newest = sorted(rows, key=lambda row: row.started, reverse=True)
+    for row in newest:
+        if name in ("last", row.name, row.bundle) or (len(name) >= 4 and row.run_id.startswith(name)):
+            return row
+    known = ", ".join(row.run_id[:8] for row in newest[:8]) or "none"
+    raise UserError(
+        f"run: {name!r} is not recorded; accepted: last, an id ({known}), a run's name or a bundle's name"
+    )
+
+
+def previous_run(rows: Sequence[RunRow], row: RunRow) -> RunRow | None:
+    """The last run of the same game and tier that was finished before a run."""
+    before = [
+        other
+        for other in rows
+        if (other.game, other.tier, other.status) == (row.game, row.tier, "FINISHED")
+        and other.started <= row.started
+        and other.run_id != row.run_id
+    ]
+    return max(before, key=lambda other: other.started, default=None)
 
 
 def _figure(metrics: Mapping[str, float], name: str) -> float | None:
@@ -198,6 +236,7 @@ def _row(run: Any) -> RunRow:
         settings=dict(run.data.params),
         bundle=f"export-{tags['key.export']}" if "key.export" in tags else "",
         stacks=_stacks(run.data.params.get("game.stacks", "")),
+        figures=dict(metrics),
     )
 
 
