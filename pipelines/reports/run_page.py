@@ -126,4 +126,4 @@ def _losses(row: RunRow) -> str:
     ]
     if not known:
         return '<p class="note">Not measured by street.</p>'
-    return table(("street", "mbb/hand that a responder gains from there on"), known)
+    return table(("street", "mbb/hand that the street adds to what a responder gains"), known)

@@ -134,7 +134,8 @@ def find_run(rows: Sequence[RunRow], name: str) -> RunRow:
     """The newest run of a name: the beginning of its id, its name, the name of its bundle, or ``last``."""
     newest = sorted(rows, key=lambda row: row.started, reverse=True)
     for row in newest:
-        if name in ("last", row.name, row.bundle) or (len(name) >= 4 and row.run_id.startswith(name)):
+        known_as = ("last", row.name, row.bundle)
+        if name and (name in known_as or (len(name) >= 4 and row.run_id.startswith(name))):
             return row
     known = ", ".join(row.run_id[:8] for row in newest[:8]) or "none"
     raise UserError(
