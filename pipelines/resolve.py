@@ -13,27 +13,23 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from artifacts.blueprint.bundle import BlueprintBundle
-from artifacts.bundle_store import BundleStore
 from artifacts.readers import read_textures
 from pipelines.commands.own_keys import one_of, open_source, split_keys, whole_number
 from pipelines.config.composition import compose_config
 from pipelines.config.schema import Config
+from pipelines.run.batch import recorded_batch
 from pipelines.run.bundle_source import maker_run
-from pipelines.run.cluster import open_cluster
 from pipelines.run.command import run_command
-from pipelines.run.disk import make_store
 from pipelines.run.errors import UserError
 from pipelines.run.progress import Reporter, plain_console, size
 from pipelines.run.recorded_runs import RESOLVED
-from pipelines.run.tracking import Tracker, exit_status, flatten
+from pipelines.run.tracking import flatten
 from pipelines.training.evaluation_boards import (
     TIERS,
     EvaluationBoards,
@@ -113,36 +109,28 @@ def resolve(request: Request) -> str:
         f"{len(boards.flops)} flops, {boards.num_boards:,} boards, solved again from the {street} on; "
         f"{size(most)} of tables for each core"
     )
-    store = BundleStore(config.store.root)
-    make_store(store)
-    with ExitStack() as stack:
-        cluster = cache(lambda: stack.enter_context(open_cluster(config.cluster)))
-        tracker = Tracker(config.tracking, store.root / ".tracking", reporter.say)
-        stack.callback(tracker.close)
-        tracker.start(
-            f"resolve-{street}-{bundle.key[:6]}",
-            {"command": "resolve", "tier": request.tier, "key.export": bundle.key},
-            flatten({**vars(resolving), "tier": request.tier, "flops": len(boards.flops)}),
+    with recorded_batch(
+        config,
+        reporter,
+        stage="resolve",
+        name=f"resolve-{street}-{bundle.key[:6]}",
+        tags={"command": "resolve", "tier": request.tier, "key.export": bundle.key},
+        params=flatten({**vars(resolving), "tier": request.tier, "flops": len(boards.flops)}),
+    ) as batch:
+        alone = evaluate_blueprint(blueprint, boards, batch.cluster())
+        found = evaluate_resolved(
+            bundle, blueprint, boards, resolving, batch.store, batch.cluster, reporter.advance
         )
-        reporter.start("resolve", None)
-        try:
-            alone = evaluate_blueprint(blueprint, boards, cluster())
-            found = evaluate_resolved(bundle, blueprint, boards, resolving, store, cluster, reporter.advance)
-        except BaseException as error:
-            tracker.finish(exit_status(error))
-            raise
-        finally:
-            reporter.stop()
-        tracker.metrics(
+        batch.tracker.metrics(
             {
                 f"{RESOLVED}{street}": found.exploitability,
                 "exploitability_alone": alone.exploitability,
                 **{f"loss_{name}": loss for name, loss in found.by_street.items()},
             }
         )
-        if (maker := maker_run(bundle, store.root)) is not None:
-            tracker.metrics({f"{RESOLVED}{street}": found.exploitability}, run=tracker.adopt(maker))
-        tracker.finish("FINISHED")
+        if (maker := maker_run(bundle, batch.store.root)) is not None:
+            shown = {f"{RESOLVED}{street}": found.exploitability}
+            batch.tracker.metrics(shown, run=batch.tracker.adopt(maker))
     losses = ", ".join(f"{name} {loss:.1f}" for name, loss in found.by_street.items())
     reporter.say(f"where the rest is lost, in mbb/hand: {losses}")
     return (

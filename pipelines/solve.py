@@ -23,7 +23,6 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +40,7 @@ from pipelines.config.schema import Config
 from pipelines.reports.flop_batch import PAGE, FlopBatch, check_line, menu_of_game, solve_flops
 from pipelines.reports.flop_spots import FlopSettings, check_history
 from pipelines.reports.flop_subset import NUM_FLOPS, SMALLEST, flop_subset
+from pipelines.run.batch import recorded_batch
 from pipelines.run.bundle_source import bundle_caption
 from pipelines.run.cluster import open_cluster
 from pipelines.run.code_version import code_version
@@ -205,7 +205,6 @@ def read_batch(own: Mapping[str, str], bundle: BlueprintBundle) -> FlopBatch:
 def solve_line(config: Config, batch: FlopBatch) -> Path:
     """Solve the flops that are not in the store yet, write the report, record both; return the report's folder."""
     reporter = Reporter(plain_console())
-    store = BundleStore(config.store.root)
     settings, count = batch.settings, len(batch.subset.numbers)
     reporter.say(
         f"line {batch.line}: {count:,} flops, pot {settings.pot}, stack {settings.stack}, "
@@ -214,26 +213,18 @@ def solve_line(config: Config, batch: FlopBatch) -> Path:
     if not batch.with_blueprint:
         reporter.say("the blueprint has buckets for typical boards only: its own answer is left out")
     reporter.say(store_note(config.store.root))
-    make_store(store)
-    with ExitStack() as stack:
-        cluster = cache(lambda: stack.enter_context(open_cluster(config.cluster)))
-        stack.enter_context(store.active(f"flop_spot-{batch.key(k)}" for k in batch.subset.numbers.tolist()))
-        tracker = Tracker(config.tracking, store.root / ".tracking", reporter.say)
-        stack.callback(tracker.close)
-        tags = {"command": "solve", "line": batch.line, "key.export": batch.bundle.key}
-        params = {"line": batch.line, "flops": count, "target": settings.target}
-        tracker.start(f"flops-{batch.line}-{batch.bundle.key[:6]}", tags, params)
-        reporter.start("flops", None)
-        try:
-            report = solve_flops(batch, store, cluster, reporter.advance)
-        except BaseException as error:
-            tracker.finish(exit_status(error))
-            raise
-        finally:
-            reporter.stop()
-        tracker.metrics(report.metrics)
-        tracker.file(PAGE, report.text(PAGE).encode())
-        tracker.finish("FINISHED")
+    with recorded_batch(
+        config,
+        reporter,
+        stage="flops",
+        name=f"flops-{batch.line}-{batch.bundle.key[:6]}",
+        tags={"command": "solve", "line": batch.line, "key.export": batch.bundle.key},
+        params={"line": batch.line, "flops": count, "target": settings.target},
+    ) as run:
+        with run.store.active(f"flop_spot-{batch.key(number)}" for number in batch.subset.numbers.tolist()):
+            report = solve_flops(batch, run.store, run.cluster, reporter.advance)
+        run.tracker.metrics(report.metrics)
+        run.tracker.file(PAGE, report.text(PAGE).encode())
     worst = report.metrics["worst_exploitability_pct"]
     reporter.say(f"{count:,} flops, largest exploitability {worst:.4f} % of pot")
     reporter.say(f"page: {os.path.relpath(report.path / PAGE)}")
@@ -247,7 +238,7 @@ def main() -> None:
         print((__doc__ or "").strip())
         return
     own, others = split_keys(arguments, ("spots", *LINE_KEYS))
-    if not own.get("spots"):
+    if not own.get("spots") or sum(word.startswith("spots=") for word in arguments) > 1:
         raise UserError("spots: give one folder of spot files, spots=FOLDER")
     config = compose_config(others)
     folder = Path(own["spots"])

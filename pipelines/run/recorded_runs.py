@@ -79,7 +79,7 @@ class RunRow:
     bundle: str = ""
     stacks: tuple[int, ...] = ()
     exploitability_raw_se: float | None = None
-    figures: dict[str, float] = field(default_factory=dict)
+    figures: dict[str, float] = field(default_factory=dict, compare=False)
     resolved: dict[str, float] = field(default_factory=dict)
     lbr: dict[str, Measured] = field(default_factory=dict)
     matches: dict[str, Measured] = field(default_factory=dict)
