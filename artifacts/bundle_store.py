@@ -29,7 +29,7 @@ from artifacts.format.arrow_file import Column
 from artifacts.format.manifest import MANIFEST, Manifest, read_manifest
 
 #: Stages whose bundles answer questions about a result: they are no results, and are kept as long as theirs is.
-ANSWERS = ("resolved_flop", "subgame")
+ANSWERS = ("resolved_flop", "subgame", "match_hands", "lbr_hands", "flop_spot")
 
 
 @dataclass(frozen=True)

@@ -13,27 +13,23 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from artifacts.blueprint.bundle import BlueprintBundle
-from artifacts.bundle import open_bundle
-from artifacts.bundle_store import BundleStore
-from artifacts.format.manifest import MANIFEST
 from artifacts.readers import read_textures
+from pipelines.commands.own_keys import one_of, open_source, split_keys, whole_number
 from pipelines.config.composition import compose_config
 from pipelines.config.schema import Config
-from pipelines.run.cluster import open_cluster
+from pipelines.run.batch import recorded_batch
+from pipelines.run.bundle_source import maker_run
 from pipelines.run.command import run_command
-from pipelines.run.disk import make_store
 from pipelines.run.errors import UserError
 from pipelines.run.progress import Reporter, plain_console, size
 from pipelines.run.recorded_runs import RESOLVED
-from pipelines.run.tracking import Tracker, exit_status, flatten
+from pipelines.run.tracking import flatten
 from pipelines.training.evaluation_boards import (
     TIERS,
     EvaluationBoards,
@@ -76,39 +72,17 @@ class Request:
 
 def read_request(arguments: list[str]) -> Request:
     """The command line, checked."""
-    own = dict(a.split("=", 1) for a in arguments if a.split("=", 1)[0] in OWN_KEYS and "=" in a)
-    config = compose_config([a for a in arguments if a.split("=", 1)[0] not in OWN_KEYS])
+    own, others = split_keys(arguments, OWN_KEYS)
+    config = compose_config(others)
     if not own.get("bundle"):
         raise UserError("bundle: give the folder of an exported blueprint, bundle=STORE/export-KEY")
-    tier = _one_of("tier", own.get("tier", "small"), SAMPLED_TIERS)
-    street = _one_of("streets", own.get("streets", SOLVED[-1]), SOLVED)
-    safety = _one_of("safety", own.get("safety", "unsafe"), ("unsafe",))
-    flops = _whole_number("flops", own.get("flops", "0"), least=0, most=len(TIERS[tier].flops))
-    iterations = _whole_number("iterations", own.get("iterations", "200"), least=1, most=1_000_000)
+    tier = one_of("tier", own.get("tier", "small"), SAMPLED_TIERS)
+    street = one_of("streets", own.get("streets", SOLVED[-1]), SOLVED)
+    safety = one_of("safety", own.get("safety", "unsafe"), ("unsafe",))
+    flops = whole_number("flops", own.get("flops", "0"), least=0, most=len(TIERS[tier].flops))
+    iterations = whole_number("iterations", own.get("iterations", "200"), least=1, most=1_000_000)
     resolving = Resolving(SOLVED.index(street), iterations, safety)
     return Request(Path(own["bundle"]), tier, flops, resolving, config)
-
-
-def _one_of(key: str, value: str, accepted: tuple[str, ...]) -> str:
-    if value not in accepted:
-        raise UserError(f"{key}: {value!r} is not accepted: one of {', '.join(accepted)}")
-    return value
-
-
-def _whole_number(key: str, text: str, *, least: int, most: int) -> int:
-    if not text.isdecimal() or not least <= int(text) <= most:
-        raise UserError(f"{key}: {text!r} is not accepted: a whole number from {least} to {most:,}")
-    return int(text)
-
-
-def open_source(path: Path) -> BlueprintBundle:
-    """The exported blueprint that is named."""
-    if not (path / MANIFEST).is_file():
-        raise UserError(f"bundle: {path} is no bundle, it has no {MANIFEST}")
-    bundle = open_bundle(path)
-    if not isinstance(bundle, BlueprintBundle):
-        raise UserError(f"bundle: {path} is of stage {bundle.manifest.stage}; expected one of stage export")
-    return bundle
 
 
 def chosen_boards(bundle: BlueprintBundle, tier: str, flops: int) -> EvaluationBoards:
@@ -135,34 +109,28 @@ def resolve(request: Request) -> str:
         f"{len(boards.flops)} flops, {boards.num_boards:,} boards, solved again from the {street} on; "
         f"{size(most)} of tables for each core"
     )
-    store = BundleStore(config.store.root)
-    make_store(store)
-    with ExitStack() as stack:
-        cluster = cache(lambda: stack.enter_context(open_cluster(config.cluster)))
-        tracker = Tracker(config.tracking, store.root / ".tracking", reporter.say)
-        stack.callback(tracker.close)
-        tracker.start(
-            f"resolve-{street}-{bundle.key[:6]}",
-            {"command": "resolve", "tier": request.tier, "key.export": bundle.key},
-            flatten({**vars(resolving), "tier": request.tier, "flops": len(boards.flops)}),
+    with recorded_batch(
+        config,
+        reporter,
+        stage="resolve",
+        name=f"resolve-{street}-{bundle.key[:6]}",
+        tags={"command": "resolve", "tier": request.tier, "key.export": bundle.key},
+        params=flatten({**vars(resolving), "tier": request.tier, "flops": len(boards.flops)}),
+    ) as batch:
+        alone = evaluate_blueprint(blueprint, boards, batch.cluster())
+        found = evaluate_resolved(
+            bundle, blueprint, boards, resolving, batch.store, batch.cluster, reporter.advance
         )
-        reporter.start("resolve", None)
-        try:
-            alone = evaluate_blueprint(blueprint, boards, cluster())
-            found = evaluate_resolved(bundle, blueprint, boards, resolving, store, cluster, reporter.advance)
-        except BaseException as error:
-            tracker.finish(exit_status(error))
-            raise
-        finally:
-            reporter.stop()
-        tracker.metrics(
+        batch.tracker.metrics(
             {
                 f"{RESOLVED}{street}": found.exploitability,
                 "exploitability_alone": alone.exploitability,
                 **{f"loss_{name}": loss for name, loss in found.by_street.items()},
             }
         )
-        tracker.finish("FINISHED")
+        if (maker := maker_run(bundle, batch.store.root)) is not None:
+            shown = {f"{RESOLVED}{street}": found.exploitability}
+            batch.tracker.metrics(shown, run=batch.tracker.adopt(maker))
     losses = ", ".join(f"{name} {loss:.1f}" for name, loss in found.by_street.items())
     reporter.say(f"where the rest is lost, in mbb/hand: {losses}")
     return (

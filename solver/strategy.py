@@ -7,6 +7,7 @@ ranges, evaluations and charts take any of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -43,6 +44,29 @@ class Strategy(Protocol[Place]):
 
         The board holds the public cards of the decision's street, or more.
         """
+
+
+@dataclass(frozen=True, eq=False)
+class Play:
+    """How a strategy plays a decision at a table.
+
+    Attributes
+    ----------
+    actions
+        Tokens of the actions that it may take, such as ``x`` and ``b300``.
+    probabilities
+        Probability of each by combo, ``[action, 1326]``; anything for combos that the board blocks.
+    """
+
+    actions: tuple[str, ...]
+    probabilities: Floats
+
+
+class TableStrategy(Protocol):
+    """What a strategy must answer to sit at a table, where others may bet any legal size."""
+
+    def play(self, line: str, board: NDArray[np.uint8]) -> Play:
+        """How it plays at the end of a line; the board holds the public cards of the line's street."""
 
 
 def reach(strategy: Strategy[Place], line: str, board: NDArray[np.uint8], player: int) -> Floats:

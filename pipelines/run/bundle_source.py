@@ -166,6 +166,14 @@ def note_run(store: BundleStore, name: str, note: RunNote) -> None:
         temporary.replace(file)
 
 
+def maker_run(bundle: Bundle, root: str | Path) -> str | None:
+    """Id of the recorded run that made or last used a bundle of the store `root`; None where nobody knows it."""
+    if bundle.path.resolve().parent != Path(root).resolve():
+        return None
+    note = _read_note(bundle)
+    return None if note is None else note.run
+
+
 def _read_note(bundle: Bundle) -> RunNote | None:
     """The run of a bundle; None where there is no note, or it cannot be read."""
     file = bundle.path.resolve().parent / _RUNS / f"{bundle.manifest.name}.json"

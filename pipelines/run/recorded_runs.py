@@ -20,6 +20,7 @@ from rich.table import Table
 from pipelines.config.named_games import big_blinds
 from pipelines.config.schema import Config, Tracking
 from pipelines.run.errors import UserError
+from pipelines.run.headline import CURVE, CURVE_COST, CurvePoint
 from pipelines.run.progress import size
 from pipelines.run.tracking import Tracker, quiet_mlflow
 from solver.betting.lines import FLOP, STREETS
@@ -38,11 +39,28 @@ _OLD_NAMES = {
 
 
 @dataclass(frozen=True)
+class Measured:
+    """A figure in mbb/hand with its 95 % interval, and the number of deals."""
+
+    mean: float
+    low: float
+    high: float
+    hands: int
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"{self.mean:.1f} ({self.low:.1f} to {self.high:.1f})"
+
+
+@dataclass(frozen=True)
 class RunRow:
     """One pipeline run as recorded. Exploitability in mbb/hand, `_se` its standard error; None where not measured.
 
     `bundle` is the folder name of the exported bundle, empty where the run did not get there; `stacks` in chips.
-    `resolved` is what `pipelines.resolve` measured for that bundle, as ``street on tier`` and mbb/hand.
+    `figures` are all single figures of the run. `resolved` is what `pipelines.resolve` measured for that bundle, as
+    ``street on tier`` and mbb/hand; `lbr` and `matches` are what `pipelines.lbr` and `pipelines.match` did, by setting
+    and by opponent.
     """
 
     run_id: str
@@ -61,7 +79,10 @@ class RunRow:
     bundle: str = ""
     stacks: tuple[int, ...] = ()
     exploitability_raw_se: float | None = None
+    figures: dict[str, float] = field(default_factory=dict, compare=False)
     resolved: dict[str, float] = field(default_factory=dict)
+    lbr: dict[str, Measured] = field(default_factory=dict)
+    matches: dict[str, Measured] = field(default_factory=dict)
 
 
 #: Start of the name of what `pipelines.resolve` measures; the street follows.
@@ -81,28 +102,110 @@ def recorded_runs(tracking: Tracking) -> list[RunRow]:
         if experiment is None:
             return []
         rows: list[RunRow] = []
-        resolved: dict[str, dict[str, float]] = {}
+        about = _AboutBundles()
         token: str | None = None
         while True:
             page = client.search_runs([experiment.experiment_id], max_results=1000, page_token=token)
             for run in page:
-                if run.data.tags.get("command") == "resolve":
-                    # Newest first: what was measured last stands.
-                    bundle = resolved.setdefault(f"export-{run.data.tags['key.export']}", {})
-                    bundle |= _resolved(run) | bundle
+                if "command" in run.data.tags:
+                    about.add(run)
                 elif "mlflow.parentRunId" not in run.data.tags:
                     rows.append(_row(run))
             token = page.token
             if not token:
-                return [replace(row, resolved=resolved.get(row.bundle, {})) for row in rows]
+                return [about.complete(row) for row in rows]
     except Exception as error:  # MLflow passes on whatever its database or the driver of it raises
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise UserError(f"tracking.uri: {tracking.uri} does not answer ({reason})") from None
 
 
+def training_curve(tracking: Tracking, run_id: str) -> list[CurvePoint]:
+    """Exploitability over the iterations of a recorded run, with core-hours where they are known."""
+    quiet_mlflow()
+    from mlflow import MlflowClient
+
+    client = MlflowClient(tracking.uri)
+    hours = {point.step: point.value for point in client.get_metric_history(run_id, CURVE_COST)}
+    found = {point.step: point.value for point in client.get_metric_history(run_id, CURVE)}
+    return [CurvePoint(step, value, hours.get(step)) for step, value in sorted(found.items())]
+
+
+def find_run(rows: Sequence[RunRow], name: str) -> RunRow:
+    """The newest run of a name: the beginning of its id, its name, the name of its bundle, or ``last``."""
+    newest = sorted(rows, key=lambda row: row.started, reverse=True)
+    for row in newest:
+        known_as = ("last", row.name, row.bundle)
+        if name and (name in known_as or (len(name) >= 4 and row.run_id.startswith(name))):
+            return row
+    known = ", ".join(row.run_id[:8] for row in newest[:8]) or "none"
+    raise UserError(
+        f"run: {name!r} is not recorded; accepted: last, an id ({known}), a run's name or a bundle's name"
+    )
+
+
+def previous_run(rows: Sequence[RunRow], row: RunRow) -> RunRow | None:
+    """The last run of the same game and tier that was finished before a run."""
+    before = [
+        other
+        for other in rows
+        if (other.game, other.tier, other.status) == (row.game, row.tier, "FINISHED")
+        and other.started <= row.started
+        and other.run_id != row.run_id
+    ]
+    return max(before, key=lambda other: other.started, default=None)
+
+
 def _figure(metrics: Mapping[str, float], name: str) -> float | None:
     """A figure of a run by its name of today or, in older runs, by the one of then."""
     return metrics.get(name, metrics.get(_OLD_NAMES.get(name, "")))
+
+
+class _AboutBundles:
+    """What commands have measured of bundles, by folder name of the bundle.
+
+    Runs come newest first, so what comes first stands.
+    """
+
+    def __init__(self) -> None:
+        self._resolved: dict[str, dict[str, float]] = {}
+        self._lbr: dict[str, dict[str, Measured]] = {}
+        self._matches: dict[str, dict[str, Measured]] = {}
+
+    def add(self, run: Any) -> None:
+        """Note a run of `resolve`, `lbr` or `match`; others and unfinished ones are left out."""
+        tags, metrics = run.data.tags, run.data.metrics
+        command = tags["command"]
+        if command == "resolve":
+            known = self._resolved.setdefault(f"export-{tags['key.export']}", {})
+            known |= _resolved(run) | known
+        elif command == "lbr" and "lbr" in metrics and "key.export" in tags:
+            setting = f"{tags['actions']} on {tags['streets']}"
+            if "re-solved" in tags["strategy"]:
+                setting += f", {tags['strategy'].partition(' ')[2]}"
+            self._lbr.setdefault(f"export-{tags['key.export']}", {}).setdefault(
+                setting, _measured(metrics, "lbr")
+            )
+        elif command == "match" and "match" in metrics:
+            found = _measured(metrics, "match")
+            turned = Measured(-found.mean, -found.high, -found.low, found.hands)
+            for own, other, result in (("a", "b", found), ("b", "a", turned)):
+                if f"key.{own}" in tags:
+                    what = f"{tags[own].partition(' ')[2]} against {tags[other]}".strip()
+                    self._matches.setdefault(f"export-{tags[f'key.{own}']}", {}).setdefault(what, result)
+
+    def complete(self, row: RunRow) -> RunRow:
+        """A run with what is known of its bundle."""
+        return replace(
+            row,
+            resolved=self._resolved.get(row.bundle, {}),
+            lbr=self._lbr.get(row.bundle, {}),
+            matches=self._matches.get(row.bundle, {}),
+        )
+
+
+def _measured(metrics: Mapping[str, float], name: str) -> Measured:
+    low, high, hands = (metrics[f"{name}_{part}"] for part in ("low", "high", "hands"))
+    return Measured(metrics[name], low, high, int(hands))
 
 
 def _resolved(run: Any) -> dict[str, float]:
@@ -134,6 +237,7 @@ def _row(run: Any) -> RunRow:
         settings=dict(run.data.params),
         bundle=f"export-{tags['key.export']}" if "key.export" in tags else "",
         stacks=_stacks(run.data.params.get("game.stacks", "")),
+        figures=dict(metrics),
     )
 
 
@@ -189,6 +293,12 @@ def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -
             if row.resolved:
                 found = ", ".join(f"{value:.1f} from the {where}" for where, value in row.resolved.items())
                 console.print(f"{row.run_id[:8]} with re-solving: {found}", soft_wrap=True)
+            if row.lbr:
+                found = ", ".join(f"{value.text} {setting}" for setting, value in row.lbr.items())
+                console.print(f"{row.run_id[:8]} loses to a local best response: {found}", soft_wrap=True)
+            if row.matches:
+                found = ", ".join(f"{value.text} {opponent}" for opponent, value in row.matches.items())
+                console.print(f"{row.run_id[:8]} wins in matches: {found}", soft_wrap=True)
         usual = usual_settings(rows)
         for row in rows:
             own = {key: row.settings.get(key, "-") for key in usual}
@@ -197,6 +307,8 @@ def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -
                 console.print(f"{row.run_id[:8]} with {_settings(others)}", soft_wrap=True)
         if usual:
             console.print(f"the others with {_settings(usual)}", soft_wrap=True)
+    if any(row.lbr for rows in groups.values() for row in rows):
+        console.print("a local best response is a lower bound of exploitability and can be far below it")
     if len(groups) > 1:
         console.print(f"{len(groups)} groups: runs of different games or tiers are not ranked together")
 

@@ -100,6 +100,11 @@ class Tracker:
             source["mlflow.source.git.commit"] = tags["git.revision"]
         self._parent = self._new_run(name, source | dict(tags), params)
 
+    def adopt(self, run_id: str) -> str:
+        """Name by which more figures and files may be added to a run that was recorded before."""
+        self._run_ids[run_id] = run_id
+        return run_id
+
     def stage(self, name: str, key: str, config: Mapping[str, Any], inputs: Mapping[str, str]) -> StageRecord:
         """Open the child run of a stage."""
         tags = {"stage": name, "key": key, **{f"input.{k}": v for k, v in inputs.items()}}

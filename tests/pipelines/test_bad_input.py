@@ -16,12 +16,26 @@ from typing import Any
 
 import pytest
 
-from pipelines import blueprint, compare, poker_solver, solve, store, three_way_equity, value_data
+from pipelines import (
+    blueprint,
+    compare,
+    lbr,
+    match,
+    poker_solver,
+    report,
+    solve,
+    store,
+    three_way_equity,
+    value_data,
+)
 from pipelines.run.command import run_app, run_command
 
 COMMANDS: dict[str, Callable[[], Any]] = {
     "blueprint": lambda: run_command(blueprint.main),
     "compare": lambda: run_command(compare.main),
+    "lbr": lambda: run_command(lbr.main),
+    "match": lambda: run_command(match.main),
+    "report": lambda: run_command(report.main),
     "solve": lambda: run_command(solve.main),
     "value_data": lambda: run_command(value_data.main),
     "store": lambda: run_app(store.app),
@@ -180,6 +194,29 @@ OTHER = [
     ("compare store.root=nowhere", "does not exist; a pipeline run creates it"),
     ("poker-solver compare foo=1", "foo: unknown key"),
     ("poker-solver compare tracking.uri=mysql://u@127.0.0.1:1/x", "mysql://u@127.0.0.1:1/x does not answer"),
+    ("match b=uniform", "a: give a strategy, a=STORE/export-KEY or a=always-call"),
+    ("match a=uniform b=always-raise", "b: always-raise is no bundle, it has no manifest.json"),
+    (
+        "match a=uniform b=uniform hands=-3",
+        "hands: '-3' is not accepted: a whole number from 2 to 100,000,000",
+    ),
+    ("match a=uniform b=uniform hands=1e3", "hands: '1e3' is not accepted"),
+    (
+        "match a=uniform b=uniform resolve_from=now",
+        "resolve_from: 'now' is not accepted: one of flop, turn, river",
+    ),
+    ("match a=uniform b=uniform foo=1", "foo: unknown key"),
+    ("match a b=uniform", "a: give a value, a=.."),
+    ("lbr bundle=", "bundle: give a strategy"),
+    ("lbr bundle=text.txt", "bundle: text.txt is no bundle"),
+    ("lbr bundle=uniform actions=pot", "actions: 'pot' is not accepted: one of fc, fcpa, 56"),
+    ("lbr bundle=uniform streets=", "streets: '' is not accepted: one of preflop, flop, turn, river"),
+    ("report last other", "run: give one run"),
+    ("report last store.root=nowhere", "does not exist; a pipeline run creates it"),
+    ("report last out=none/x.html", "out: the folder of none/x.html does not exist"),
+    ("report last out=folder", "folder: a folder; expected a file to write"),
+    ("solve spots=folder line=b250c", "line: goes with spots=STORE/export-KEY"),
+    ("solve spots=folder flops=25", "flops: goes with spots=STORE/export-KEY"),
     ("solve --foo", "spots: give one folder"),
     ("solve spots=", "spots: give one folder"),
     ("solve spots=folder spots=empty", "spots: give one folder"),

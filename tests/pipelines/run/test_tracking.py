@@ -22,6 +22,7 @@ from rich.console import Console
 
 from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
+from pipelines.config.composition import compose_config
 from pipelines.config.schema import Tracking
 from pipelines.run import tracking
 from pipelines.run.headline import description, shown_figures
@@ -522,3 +523,18 @@ def test_runs_of_different_games_or_tiers_are_never_ranked_together(tmp_path: Pa
     assert plot(groups, tmp_path / "plot.png")
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
     assert not plot(ranked([row("d", "hu100", "full", None)]), tmp_path / "none.png")
+
+
+def test_figures_can_be_added_to_a_run_that_has_ended(tmp_path: Path) -> None:
+    config = compose_config([f"store.root={tmp_path}"])
+    first = Tracker(config.tracking, tmp_path / ".tracking", print)
+    first.start("fast-hu100", {"preset": "fast"}, {})
+    first.finish("FINISHED")
+    first.close()
+    later = Tracker(config.tracking, tmp_path / ".tracking", print)
+    later.start("lbr-fcpa", {"command": "lbr"}, {})
+    later.metrics({"lbr_fcpa": 12.0}, run=later.adopt(first.run_id or ""))
+    later.finish("FINISHED")
+    later.close()
+    (row,) = recorded_runs(config.tracking)
+    assert (row.run_id, row.status, row.figures) == (first.run_id, "FINISHED", {"lbr_fcpa": 12.0})
