@@ -41,15 +41,18 @@ class SubgameSolution:
         Why it ended: ``iterations``, ``time``, ``target`` or ``stopped``.
     memory_bytes
         Tables and scratch.
+    locked
+        Lines whose strategy was given.
     """
 
     def __init__(self, solver: SubgameSolver, seconds: float, reason: str) -> None:
         self._solver = solver
-        self.subgame = solver.subgame
+        self.subgame, self.config = solver.subgame, solver.config
         self.seconds = seconds
         self.iterations = solver.engine.iteration
         self.reason = reason
         self.memory_bytes = solver.memory_bytes
+        self.locked = solver.locked
 
     @property
     def num_leaves(self) -> int:
@@ -116,20 +119,35 @@ class SubgameSolution:
         Nan for combos outside the range, and for those that meet nobody. Where the search ended before the hand does,
         values below are estimated over a fixed set of run-outs.
         """
-        engine, node = self._solver.engine, self._decision(line)
-        number, suits, _ = self._board(node, board)
-        player = int(engine.tree.player[node])
+        return self._values([self._decision(line)], board)[0][0]
+
+    def action_ev(self, line: str | None = None, board: Board | None = None) -> Floats:
+        """The same with each action, ``[action, 1326]``."""
+        return self._values([self._decision(line)], board)[0][1]
+
+    def street_values(self, lines: Sequence[str]) -> list[tuple[Floats, Floats]]:
+        """`ev` and `action_ev` of some decisions of the first street, at the cost of one."""
+        return self._values([self._decision(line) for line in lines], None)
+
+    def _values(self, nodes: Sequence[int], board: Board | None) -> list[tuple[Floats, Floats]]:
+        """EVs and EVs by action at some decisions of a street."""
+        engine = self._solver.engine
+        number, suits, _ = self._board(nodes[0], board)
         if self._solver.leaves is not None:
             self._solver.leaves.begin_evaluation()
         engine.set_range(0, engine.game.weights[0])
         engine.set_range(1, engine.game.weights[1])
-        found = engine.node_values(node, number)
-        met = engine.compatible(player, found.reach[1 - player], number)
-        share = engine.tree.dead / 2 + float(engine.tree.committed[node, player])
-        result = np.full(NUM_COMBOS, np.nan)
-        combos = real_combos(engine.game.hands[player][found.hands[player]], suits)
-        result[combos] = np.where(met > 0.0, per_deal(found.values[player], met) + share, np.nan)
-        return result
+        results = []
+        for node, found in zip(nodes, engine.board_values(nodes, number)):
+            player = int(engine.tree.player[node])
+            met = engine.compatible(player, found.reach[1 - player], number)
+            share = engine.tree.dead / 2 + float(engine.tree.committed[node, player])
+            combos = real_combos(engine.game.hands[player][found.hands[player]], suits)
+            ev, by_action = np.full(NUM_COMBOS, np.nan), np.full((len(found.strategy), NUM_COMBOS), np.nan)
+            ev[combos] = np.where(met > 0.0, per_deal(found.values[player], met) + share, np.nan)
+            by_action[:, combos] = np.where(met > 0.0, per_deal(found.action_values, met) + share, np.nan)
+            results.append((ev, by_action))
+        return results
 
     def root_values(self, player: int) -> Floats:
         """Net chips per deal of each combo of a player at the root, both playing the solution, [1326].
