@@ -363,6 +363,10 @@ class ActRequest(Strict):
     token: Annotated[str, Field(max_length=12)]
 
 
+class DealRequest(Strict):
+    """Nothing needs to be said to deal the next hand."""
+
+
 class ReviewModel(BaseModel):
     """A decision of the person, looked at after the hand."""
 

@@ -51,7 +51,11 @@ def test_a_lock_makes_it_another_solve() -> None:
 
 @pytest.mark.parametrize(
     ("strategy", "message"),
-    [({"x": 0.5}, "sum to 0.5"), ({"f": 1.0}, "'f' is no action there; accepted: x"), ({"x": -1.0}, "sum to -1")],
+    [
+        ({"x": 0.5}, "sum to 0.5"),
+        ({"f": 1.0}, "'f' is no action there; accepted: x"),
+        ({"x": -1.0}, "sum to -1"),
+    ],
 )
 def test_a_lock_that_is_no_strategy_is_refused(strategy: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
@@ -84,7 +88,9 @@ def test_values_by_action_average_to_the_value_of_the_hand() -> None:
     street = solved()
     for decision in street.by_line.values():
         met = np.isfinite(decision.ev)
-        mean = (decision.strategy * np.where(np.isfinite(decision.action_ev), decision.action_ev, 0.0)).sum(axis=0)
+        mean = (decision.strategy * np.where(np.isfinite(decision.action_ev), decision.action_ev, 0.0)).sum(
+            axis=0
+        )
         assert mean[met] == pytest.approx(decision.ev[met], abs=1e-3)
         # A fold receives nothing from here on.
         if "f" in decision.actions:
