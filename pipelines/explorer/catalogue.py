@@ -80,7 +80,7 @@ class Catalogue:
         return manifests
 
     def sources(self) -> list[SourceModel]:
-        """All sources: those of the store, then the agents on the games of its blueprints."""
+        """All sources by kind, those used last first; a bundle that was given comes before all others."""
         listed, agents = [], []
         for name, manifest in self.manifests().items():
             try:
@@ -92,6 +92,9 @@ class Catalogue:
                 continue
             if listed[-1].kind == SourceKind.BLUEPRINT:
                 agents += [_about_agent(agent, listed[-1]) for agent in AGENTS]
+        order = list(SourceKind)
+        given = None if self._given is None else self._given.name
+        listed.sort(key=lambda source: (source.id != given, order.index(source.kind)))
         return listed + agents
 
     @contextmanager

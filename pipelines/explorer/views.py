@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -46,6 +47,8 @@ from solver.betting.lines import STREETS
 from solver.strategy import by_combo
 
 Floats = NDArray[np.float64]
+#: Decisions whose figures are remembered: the grid, the combos and the plots of one decision share them.
+_REMEMBERED = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +80,7 @@ class Views:
 
     def __init__(self, positions: Positions) -> None:
         self.positions = positions
+        self._known: OrderedDict[tuple[str, str, bytes, int, bool, bool], Figures] = OrderedDict()
 
     def node(
         self, name: str, line: str, board: NDArray[np.uint8], *, seat: str = "", raw: bool, values: bool
@@ -223,7 +227,16 @@ class Views:
         return position
 
     def _figures(self, position: Position, player: int, *, raw: bool, values: bool) -> Figures:
-        """The figures of a seat at a decision."""
+        """The figures of a seat at a decision; those asked for last are remembered."""
+        assert position.decision is not None
+        key = (position.answered_by, position.decision.line, position.board.tobytes(), player, raw, values)
+        if key not in self._known:
+            self._known[key] = self._measured(position, player, raw=raw, values=values)
+            while len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        return self._known[key]
+
+    def _measured(self, position: Position, player: int, *, raw: bool, values: bool) -> Figures:
         source, decision, board = position.source, position.decision, position.board
         assert decision is not None
         line = decision.line
