@@ -7,8 +7,9 @@ one at a time; solves run beside them.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -71,6 +72,8 @@ def create_app(
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
+        # Kernels are loaded while the browser opens, so that the first question does not wait for them.
+        threading.Thread(target=_warm_up, args=(catalogue, views), daemon=True).start()
         yield
         solves.close()
 
@@ -250,6 +253,15 @@ def create_app(
 
     app.mount("/page", StaticFiles(directory=PAGE), name="page")
     return app
+
+
+def _warm_up(catalogue: Catalogue, views: Views) -> None:
+    """Answer the first question that the page will ask."""
+    # A store without a source, or with a damaged one, is told to the page when it asks.
+    with suppress(Refusal, BundleError, ValueError, OSError):
+        for source in catalogue.sources()[:1]:
+            with catalogue.using(source.id):
+                views.node(source.id, "", parse_board(source.board or ""), raw=False, values=True)
 
 
 def _add_refusals(app: FastAPI) -> None:

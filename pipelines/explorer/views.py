@@ -65,14 +65,17 @@ class Figures:
         By hand.
     ev, realisation
         By hand, in big blinds and as a share of the equity; None where they are not known.
+    meaning
+        What the EVs count, or why there are none.
     """
 
     rows: ChartRows | None
     weights: Floats
     reach: Floats
     equity: Floats
-    ev: Floats | None
-    realisation: Floats | None
+    ev: Floats | None = None
+    realisation: Floats | None = None
+    meaning: str | None = None
 
 
 class Views:
@@ -114,11 +117,8 @@ class Views:
         model.grid = _grid(position, figures, raw)
         model.reasons = {cell.reason: reason_text(cell.reason) for cell in model.grid if cell.reason}
         model.equity = mean_over(figures.weights, figures.equity)
-        if figures.ev is not None:
-            model.ev = mean_over(figures.weights, figures.ev)
-            assert figures.rows is not None
-            assert figures.rows.values is not None
-            model.ev_meaning = figures.rows.values.meaning
+        model.ev = None if figures.ev is None else mean_over(figures.weights, figures.ev)
+        model.ev_meaning = figures.meaning
         return model
 
     def combos(
@@ -167,7 +167,7 @@ class Views:
             made=_categories(made, MADE_HANDS, table, held),
             draws=_categories(drawn, DRAWS, table, held),
             range=format_range(np.minimum(weights, 1.0).round(3)) or "nothing",
-            ev_meaning=None if rows.values is None else rows.values.meaning,
+            ev_meaning=figures.meaning,
         )
 
     def distribution(self, name: str, line: str, board: NDArray[np.uint8]) -> DistributionModel:
@@ -190,8 +190,8 @@ class Views:
                 model.ev.append(
                     CurveModel(seat=seat, shares=_rounded(curve.shares), values=_rounded(curve.values))
                 )
-            if acts and figures.rows is not None and figures.rows.values is not None:
-                model.ev_meaning = figures.rows.values.meaning
+            if acts:
+                model.ev_meaning = figures.meaning
         return model
 
     def compare(
@@ -244,16 +244,16 @@ class Views:
         equity = hand_equities(source, line, board, 1 - player)
         weights = met_weights(own, other)
         if player != decision.player:
-            return Figures(None, weights, own, equity, None, None)
-        rows = chart_rows(source, line, board, raw=raw, ev=values and not isinstance(source, Agent))
-        ev = realisation = None
-        if rows.values is not None:
-            ev = _by_hand(rows)
-            net = not isinstance(source, SpotBundle | SubgameBundle)
-            put_in = float(decision.committed[player]) if net else 0.0
-            received = ev * position.big_blind + put_in
-            realisation = equity_realisation(received, equity, float(decision.pot))
-        return Figures(rows, weights, own, equity, ev, realisation)
+            return Figures(None, weights, own, equity)
+        rows, meaning = _rows(source, line, board, raw=raw, values=values)
+        if rows.values is None:
+            return Figures(rows, weights, own, equity, meaning=meaning)
+        ev = _by_hand(rows)
+        net = not isinstance(source, SpotBundle | SubgameBundle)
+        put_in = float(decision.committed[player]) if net else 0.0
+        received = ev * position.big_blind + put_in
+        realisation = equity_realisation(received, equity, float(decision.pot))
+        return Figures(rows, weights, own, equity, ev, realisation, meaning)
 
     def _waiting_ev(self, position: Position, player: int) -> Floats | None:
         """EVs of a seat that is not to act, in big blinds; None where the source does not know them."""
@@ -261,11 +261,29 @@ class Views:
         assert decision is not None
         if not isinstance(source, BlueprintBundle) or decision.street == 0:
             return None
-        return source.continuation_value(decision.line, position.board, player=player) / position.big_blind
+        try:
+            chips = source.continuation_value(decision.line, position.board, player=player)
+        except ValueError:
+            return None
+        return chips / position.big_blind
 
     def _can_solve(self, position: Position) -> bool:
         solvable = isinstance(position.source, BlueprintBundle | SubgameBundle)
         return solvable and position.kind == "decision" and position.street > 0
+
+
+def _rows(
+    source: Source, line: str, board: NDArray[np.uint8], *, raw: bool, values: bool
+) -> tuple[ChartRows, str | None]:
+    """The rows of a decision, and what their EVs count, or why there are none."""
+    if isinstance(source, Agent):
+        return chart_rows(source, line, board, raw=raw, ev=False), "An agent has no values."
+    try:
+        rows = chart_rows(source, line, board, raw=raw, ev=values)
+        return rows, None if rows.values is None else rows.values.meaning
+    except ValueError as error:
+        # A blueprint with buckets on typical boards only plays here, but cannot play the cards to come.
+        return chart_rows(source, line, board, raw=raw, ev=False), f"No EVs here: {error}"
 
 
 @dataclass(frozen=True, eq=False)

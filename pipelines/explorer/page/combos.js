@@ -63,7 +63,7 @@ export async function drawCombos(panel, context) {
 
   const columns = [["combo", "Combo"], ["bar", ""], ...names.map((name, index) => [`a${index}`, name]), ["reach", "Reach"], ["ev", "EV"], ["equity", "Equity"], ["realisation", "EQR"], ["made", "Made"], ["draw", "Draw"]];
   const headings = columns.map(([key, name]) =>
-    el("th", { scope: "col", "data-key": key }, key === "bar" ? "" : el("button", { type: "button", onclick: () => {
+    el("th", { scope: "col", "data-key": key, class: ["combo", "bar", "made", "draw"].includes(key) ? "" : "number" }, key === "bar" ? "" : el("button", { type: "button", onclick: () => {
       if (sorting.key === key) sorting.down = !sorting.down;
       else { sorting.key = key; sorting.down = key !== "combo"; }
       refresh();

@@ -298,6 +298,7 @@ async function begin() {
     say("There is nothing in this store yet. make blueprint PRESET=smoke trains a small blueprint in a minute.", "note");
     return;
   }
+  $("about").textContent = "Loading …";
   if (!state.source) {
     state.source = sources[0].id;
     address.replace(state);

@@ -96,7 +96,7 @@ export async function drawRuns(root, source) {
   }
   parts.push(el("div", { class: "figures" }, pictures));
   if (data.runs.length) {
-    parts.push(el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ["run", "preset", "game", "tier", "mbb/hand", "core-hours", "bundle"].map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, data.runs.map((run) => el("tr", {}, el("td", {}, run.run), el("td", {}, run.preset), el("td", {}, run.game), el("td", {}, run.tier), el("td", { class: "number" }, run.exploitability_mbb === null ? "–" : two(run.exploitability_mbb)), el("td", { class: "number" }, run.core_hours === null ? "–" : two(run.core_hours)), el("td", {}, el("a", { href: `/?source=${encodeURIComponent(run.bundle)}` }, run.bundle.slice(0, 13)))))))));
+    parts.push(el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ["run", "preset", "game", "tier", "mbb/hand", "core-hours", "bundle"].map((name) => el("th", { scope: "col", class: name === "mbb/hand" || name === "core-hours" ? "number" : "" }, name)))), el("tbody", {}, data.runs.map((run) => el("tr", {}, el("td", {}, run.run), el("td", {}, run.preset), el("td", {}, run.game), el("td", {}, run.tier), el("td", { class: "number" }, run.exploitability_mbb === null ? "–" : two(run.exploitability_mbb)), el("td", { class: "number" }, run.core_hours === null ? "–" : two(run.core_hours)), el("td", {}, el("a", { href: `/?source=${encodeURIComponent(run.bundle)}` }, run.bundle.slice(0, 13)))))))));
   }
   root.replaceChildren(...parts);
 }

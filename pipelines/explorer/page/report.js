@@ -55,7 +55,7 @@ export async function drawReport(panel, context) {
       );
     };
     const columns = [["cards", data.over], ["weight", "Dealt"], ["bar", ""], ...names.map((name, index) => [`a${index}`, name]), ["equity", "Equity"], ...(withEv ? [["ev", "EV"]] : [])];
-    const head = columns.map(([key, name]) => el("th", { scope: "col" }, key === "bar" ? "" : el("button", { type: "button", onclick: () => { sorting.down = sorting.key === key ? !sorting.down : true; sorting.key = key; refresh(); } }, name)));
+    const head = columns.map(([key, name]) => el("th", { scope: "col", class: key === "cards" ? "" : "number" }, key === "bar" ? "" : el("button", { type: "button", onclick: () => { sorting.down = sorting.key === key ? !sorting.down : true; sorting.key = key; refresh(); } }, name)));
     refresh();
     return [
       el("p", { class: "hint" }, `${data.rows[0].seat.toUpperCase()} acts. On average: ${names.map((name, index) => `${name} ${percent(data.mean[index])}`).join(", ")}.`, data.missing ? ` ${data.missing} boards have no answer.` : ""),
