@@ -10,9 +10,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from abstractions.cards import CLASS_OF_COMBO, COMBO_INDEX, NUM_CARDS, format_card, format_cards, format_combo
+from abstractions.cards import (
+    CLASS_OF_COMBO,
+    COMBO_INDEX,
+    NUM_CARDS,
+    NUM_COMBOS,
+    format_card,
+    format_cards,
+    format_combo,
+)
 from abstractions.evaluator import evaluate
 from artifacts.blueprint.bundle import BlueprintBundle
+from artifacts.blueprint.known_boards import draw_board
 from pipelines.explorer.catalogue import Catalogue
 from pipelines.explorer.models import ActionModel, ReviewModel, SeatModel, SeatRequest, TableModel
 from pipelines.explorer.positions import played
@@ -135,8 +144,9 @@ class Table:
 
     def _deal(self) -> None:
         person = len(self.results) % 2
-        deck = self._rng.permutation(NUM_CARDS)[:9].tolist()
-        self.hand = Hand(person, deck)
+        board = draw_board(self.bundle, self._rng)
+        rest = np.setdiff1d(np.arange(NUM_CARDS), board)
+        self.hand = Hand(person, [*self._rng.permutation(rest)[:4].tolist(), *board.tolist()])
         self._solver = None
         if self.request.opponent == "subgame":
             self._solver = HandSolver(self.bundle.blueprint, SOLVING)
@@ -200,7 +210,7 @@ class Table:
         elif street == 0:
             chips_won = self.bundle.preflop(line).ev[CLASS_OF_COMBO[combo]]
         else:
-            chips_won = self.bundle.action_values(line, board)[:, combo]
+            chips_won = self._action_values(line, board)[:, combo]
         values = chips_won / self.bundle.game.big_blind
         taken = offer.tokens.index(token)
         lost = None if np.isnan(values).any() else float(values.max() - values[taken])
@@ -216,6 +226,13 @@ class Table:
                 lost=None if lost is None else round(lost, 4),
             )
         )
+
+    def _action_values(self, line: str, board: np.ndarray) -> np.ndarray:
+        """What each action is worth by combo; nan where the blueprint cannot play the cards to come."""
+        try:
+            return self.bundle.action_values(line, board)
+        except ValueError:
+            return np.full((len(self.bundle.decision(line).tokens), NUM_COMBOS), np.nan)
 
     def _settle(self) -> None:
         """Pay the hand that is over."""

@@ -135,6 +135,9 @@ class NodeModel(BaseModel):
     pot: int
     big_blind: int
     cards_needed: int = 0
+    known_boards: list[str] | None = Field(
+        default=None, description="of cards to deal: boards that the source knows; null for any"
+    )
     actions: list[ActionModel] = []
     ev: float | None = Field(default=None, description="mean EV of the range shown")
     equity: float | None = Field(default=None, description="mean equity of the range shown")

@@ -24,6 +24,7 @@ from artifacts.agents import Agent
 from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.blueprint.combo_rows import ComboRows
 from artifacts.blueprint.difference import strategy_distance
+from artifacts.blueprint.known_boards import known_boards, knows_all_boards
 from artifacts.hand_values import equity_realisation, hand_equities, mean_over, met_weights, range_curve
 from artifacts.range_categories import category_rows
 from artifacts.spot_bundle import SpotBundle
@@ -109,6 +110,7 @@ class Views:
             can_solve=self._can_solve(position),
         )
         if decision is None:
+            model.known_boards = _known_boards(position)
             return model
         model.seat = position.source.seats[decision.player]
         player = _seat_number(position.source, seat, decision.player)
@@ -270,6 +272,14 @@ class Views:
     def _can_solve(self, position: Position) -> bool:
         solvable = isinstance(position.source, BlueprintBundle | SubgameBundle)
         return solvable and position.kind == "decision" and position.street > 0
+
+
+def _known_boards(position: Position) -> list[str] | None:
+    """The boards that a source of typical boards can go on to; None where it knows all."""
+    source = position.source
+    if position.kind != "deal" or not isinstance(source, BlueprintBundle) or knows_all_boards(source):
+        return None
+    return [format_cards(board) for board in known_boards(source, position.board)]
 
 
 def _rows(

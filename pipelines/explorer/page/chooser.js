@@ -30,6 +30,10 @@ export function drawChooser(root, node, go) {
   }
 
   function random() {
+    if (node.known_boards) {
+      go({ line: node.line, board: node.known_boards[Math.floor(Math.random() * node.known_boards.length)] });
+      return;
+    }
     const deck = [...buttons.keys()].filter((text) => !gone.has(text) && !chosen.includes(text));
     while (chosen.length < node.cards_needed) chosen.push(...deck.splice(Math.floor(Math.random() * deck.length), 1));
     finish();
@@ -51,6 +55,14 @@ export function drawChooser(root, node, go) {
       }),
     ),
   );
-  root.replaceChildren(title, hint, el("div", { class: "deck" }, rows), el("button", { type: "button", class: "plain", id: "random-cards", onclick: random }, "Random"));
+  const typical = node.known_boards
+    ? el(
+        "div",
+        { class: "typical" },
+        el("p", { class: "hint" }, "This source knows typical boards only:"),
+        el("div", { class: "tools" }, node.known_boards.slice(0, 60).map((board) => el("button", { type: "button", class: "plain", "data-board": board, onclick: () => go({ line: node.line, board }) }, el("span", { class: "cards" }, cardsOf(board.slice(node.board.length)).map(card))))),
+      )
+    : null;
+  root.replaceChildren(title, hint, el("div", { class: "deck" }, rows), el("button", { type: "button", class: "plain", id: "random-cards", onclick: random }, "Random"), ...(typical ? [typical] : []));
   refresh();
 }
