@@ -13,11 +13,10 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Query, Request
+from fastapi import FastAPI, HTTPException, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
 from fastapi.staticfiles import StaticFiles
-from starlette.exceptions import HTTPException
 
 from abstractions.cards import parse_board
 from artifacts.bundle_store import BundleStore
@@ -284,7 +283,9 @@ def _add_refusals(app: FastAPI) -> None:
     def damaged(_: Request, error: BundleError) -> JSONResponse:
         return _problem(409, str(error))
 
-    @app.exception_handler(HTTPException)
+    @app.exception_handler(400)
+    @app.exception_handler(404)
+    @app.exception_handler(405)
     def unknown(request: Request, error: HTTPException) -> JSONResponse:
         sentence = (
             f"{request.method} {request.url.path[:80]}: {str(error.detail).lower()}; see /api/openapi.json"

@@ -24,7 +24,7 @@ def bench(name: str, *options: str) -> str:
 
 
 def test_every_script_is_run_here() -> None:
-    scripts = {path.stem.removeprefix("bench_") for path in (ROOT / "scripts").glob("*.py")}
+    scripts = {path.stem.removeprefix("bench_") for path in (ROOT / "scripts").glob("bench_*.py")}
     assert scripts == {"abstractions", "blueprint", "evaluate", "postflop", "scaling", "subgame"}
 
 

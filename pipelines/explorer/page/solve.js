@@ -99,13 +99,13 @@ function lockEditor(context, refresh) {
         const shares = inputs.map((input) => Number(input.value || 0) / 100);
         const total = shares.reduce((sum, share) => sum + share, 0);
         if (Math.abs(total - 1) > 1e-6) { problem.textContent = `The percentages sum to ${Math.round(100 * total)}; they must sum to 100.`; return; }
-        add({ line: node.line, strategy: Object.fromEntries(node.actions.map((action, index) => [action.token, shares[index]])), hands: hands.value || null });
+        add({ line: node.line, strategy: Object.fromEntries(node.actions.map((action, index) => [action.token, shares[index]]).filter(([, share]) => share > 0)), hands: hands.value || null });
       } }, "Lock to these"),
       el("button", { type: "button", class: "plain", id: "lock-shown", onclick: () => add({ line: node.line, source: state.source, hands: hands.value || null }) }, "Lock as shown"),
     ),
     problem,
     [...locks.values()].map((lock) =>
-      el("div", { class: "lock" }, el("code", {}, lock.line || "start"), " ", lock.strategy ? Object.entries(lock.strategy).filter(([, share]) => share > 0).map(([token, share]) => `${token} ${percent(share, 0)}`).join(", ") : "as shown", lock.hands ? ` with ${lock.hands}` : "", " ", el("button", { type: "button", class: "plain", onclick: () => { locks.delete(lock.line); refresh(); } }, "remove")),
+      el("div", { class: "lock" }, el("code", {}, lock.line || "start"), " ", lock.strategy ? Object.entries(lock.strategy).map(([token, share]) => `${token} ${percent(share, 0)}`).join(", ") : "as shown", lock.hands ? ` with ${lock.hands}` : "", " ", el("button", { type: "button", class: "plain", onclick: () => { locks.delete(lock.line); refresh(); } }, "remove")),
     ),
   );
 }

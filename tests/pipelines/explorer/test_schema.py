@@ -1,4 +1,4 @@
-"""Whatever fits the OpenAPI schema, or nearly fits it, gets an answer or a refusal, and never an error of the server."""
+"""Whatever fits the OpenAPI schema, or nearly fits it, gets an answer or a refusal, never an error of the server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,18 @@ BLUEPRINT = "export-global"
 LIKELY = {
     "source": [BLUEPRINT, "export-texture", f"uniform:{BLUEPRINT}", "../x"],
     "other": [BLUEPRINT, "export-texture", f"always-fold:{BLUEPRINT}"],
-    "line": ["", "b250", "b250c", "b250c/x", "b250c/xx/x", "b250c/xx/xx/xA", "cx/", "f", "bc", "b99999999999999999999"],
+    "line": [
+        "",
+        "b250",
+        "b250c",
+        "b250c/x",
+        "b250c/xx/x",
+        "b250c/xx/xx/xA",
+        "cx/",
+        "f",
+        "bc",
+        "b99999999999999999999",
+    ],
     "board": ["", "QsJh2h", "QsJh2h8d", "QsJh2h8d3c", "2c2c2c", "AsKs"],
     "hand": ["AA", "AKs", "72o"],
     "seat": ["sb", "bb"],
@@ -78,7 +89,9 @@ def requests(schema: dict[str, Any]) -> st.SearchStrategy[tuple[str, str, dict[s
                 (place if parameter["in"] == "path" else query)[parameter["name"]] = strategy
             body = st.none()
             if "requestBody" in about:
-                body = values(about["requestBody"]["content"]["application/json"]["schema"], "body", components)
+                body = values(
+                    about["requestBody"]["content"]["application/json"]["schema"], "body", components
+                )
             found.append(
                 st.tuples(
                     st.just(method.upper()),
@@ -137,7 +150,9 @@ def test_the_schema_names_every_question_of_the_page(client: Client) -> None:
             assert refusal.endswith("/Problem")
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b'{"kind": "subgame"}', b"[" * 5000])
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b'{"kind": "subgame"}', b"[" * 5000]
+)
 def test_a_body_that_is_no_request_is_refused(client: Client, body: bytes) -> None:
     answer = client.post("/api/solve", content=body, headers={"content-type": "application/json"})
     assert answer.status_code in (400, 422)
