@@ -76,6 +76,8 @@ def _bound(host: str, port: int) -> socket.socket:
         listening = socket.socket(family, socket.SOCK_STREAM)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
+        # Whoever reads the address may ask at once: the question waits until the server is ready.
+        listening.listen(128)
     except OSError as error:
         raise UserError(
             f"--port: {host}:{port} cannot be used ({error.strerror or error}); --port 0 takes any free port"

@@ -242,9 +242,14 @@ class Views:
         source, decision, board = position.source, position.decision, position.board
         assert decision is not None
         line = decision.line
-        own, other = (source.range(line, seat, board) for seat in (player, 1 - player))
-        equity = hand_equities(source, line, board, 1 - player)
-        weights = met_weights(own, other)
+        own = source.range(line, player, board)
+        opponents = [number for number, seat in enumerate(position.seats) if number != player and not seat.folded]
+        if len(opponents) == 1:
+            equity = hand_equities(source, line, board, opponents[0])
+            weights = met_weights(own, source.range(line, opponents[0], board))
+        else:
+            # Equity against several ranges is not known here.
+            equity, weights = np.full(len(own), np.nan), own
         if player != decision.player:
             return Figures(None, weights, own, equity)
         rows, meaning = _rows(source, line, board, raw=raw, values=values)

@@ -101,8 +101,9 @@ export async function drawCategories(panel, context) {
   const classes = actionClasses(data.actions);
   const order = drawnOrder(data.actions);
   const names = data.actions.map((label) => actionName(label, node.big_blind));
-  const bars = (rows) =>
-    rows.map((row) =>
+  const bars = (rows) => {
+    const most = Math.max(...rows.map((row) => row.share));
+    return rows.map((row) =>
       el(
         "div",
         { class: "category" },
@@ -110,12 +111,13 @@ export async function drawCategories(panel, context) {
         el("span", { class: "number" }, percent(row.share)),
         el(
           "span",
-          { class: "category-bar", style: { "--share": `${Math.max(2, 100 * row.share)}%` }, role: "img", "aria-label": order.map((action) => `${names[action]} ${percent(row.strategy[action])}`).join(", ") },
+          { class: "category-bar", style: { "--share": `${(100 * row.share) / most}%` }, role: "img", "aria-label": order.map((action) => `${names[action]} ${percent(row.strategy[action])}`).join(", ") },
           el("span", { class: "bar" }, order.filter((action) => row.strategy[action] >= 0.005).map((action) => el("i", { class: classes[action], style: { "flex-grow": row.strategy[action] }, title: `${names[action]} ${percent(row.strategy[action])}` }))),
         ),
         el("small", {}, order.filter((action) => row.strategy[action] >= 0.05).map((action) => `${names[action]} ${percent(row.strategy[action], 0)}`).join(" · ")),
       ),
     );
+  };
   if (!data.made.length) {
     panel.replaceChildren(el("p", { class: "empty" }, "Before the flop hands have made nothing yet. Deal a flop to see the range by what it has made."), el("h3", {}, `Range of ${data.seat.toUpperCase()}`), el("p", { class: "range-text" }, data.range), el("button", { type: "button", class: "plain", onclick: (event) => copy(data.range, event.target) }, "copy range"));
     return;

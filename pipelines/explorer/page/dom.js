@@ -13,6 +13,11 @@ export function el(tag, attributes = {}, ...children) {
   return node;
 }
 
+// Replace what an element holds; nothing stands for no child.
+export function fill(root, ...children) {
+  root.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+}
+
 export const $ = (id) => document.getElementById(id);
 
 export function percent(value, digits = 1) {

@@ -86,15 +86,15 @@ function drawPosition() {
   );
 }
 
-function drawLegend() {
-  const labels = node.actions.map((action) => action.label);
+function drawLegend(actions = node.actions) {
+  const labels = actions.map((action) => action.label);
   const classes = actionClasses(labels);
   $("legend").replaceChildren(
-    ...node.actions.map((action, index) =>
+    ...actions.map((action, index) =>
       el(
         "button",
         {
-          type: "button", class: "legend-action", "data-token": action.token,
+          type: "button", class: "legend-action", "data-token": action.token, disabled: !action.next,
           "aria-label": `${actionName(action.label, node.big_blind)}, ${action.frequency === null ? "never reached" : percent(action.frequency)}`,
           onclick: () => go({ line: action.next, board: node.board }),
         },
@@ -153,10 +153,14 @@ async function drawPanel() {
     signal: asked.signal,
     canSolve: node.can_solve,
     open: (source) => { loadSources().then(() => go({ source, line: node.line, board: node.board })); },
-    onLive: (live) => { if (shown(live)) grid.drawLive(node, live); },
+    onLive: (live) => {
+      if (!shown(live)) return;
+      grid.drawLive(node, live);
+      drawLegend(live.actions.map((label, index) => ({ label, frequency: live.frequencies[index] })));
+    },
     onEnd: async (ended) => {
       await loadSources();
-      if (ended.state !== "done" || !ended.source) { if (node.kind === "decision") grid.draw(node, state.mode || "strategy", compare); return; }
+      if (ended.state !== "done" || !ended.source) { drawGrid(); drawLegend(); return; }
       const kept = sources.find((source) => source.id === ended.source);
       if (kept && kept.kind === "preflop") go({ source: ended.source, line: "", board: "", other: "" });
       else if (kept && kept.line === node.line) go({ source: ended.source });

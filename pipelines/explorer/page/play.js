@@ -1,7 +1,7 @@
 // A table: play hands against a blueprint, and see afterwards what it would have done and what was lost.
 
 import { actionClasses, actionName } from "./actions.js";
-import { bigBlinds, cards, el, percent, send, signed } from "./dom.js";
+import { bigBlinds, cards, el, fill, percent, send, signed } from "./dom.js";
 
 let table = null;
 let opponent = "blueprint";
@@ -59,7 +59,8 @@ export function drawPlay(root, source, blueprints, open) {
     const other = table.seats.find((seat) => seat.name !== table.seat);
     const classes = actionClasses(table.actions.map((action) => action.label));
     const place = (seat, shown, name) => el("div", { class: "player" }, el("span", { class: "cards big" }, shown), el("span", {}, el("b", {}, name), ` ${seat.name.toUpperCase()} · ${bigBlinds(seat.stack, table.big_blind)} behind`));
-    area.replaceChildren(
+    fill(
+      area,
       place(other, table.opponent_cards ? cards(table.opponent_cards) : backs(), "Opponent"),
       el("div", { class: "middle" }, el("span", { class: "cards big" }, table.board ? cards(table.board) : el("small", {}, "before the flop")), el("span", { class: "pot" }, `pot ${bigBlinds(table.pot, table.big_blind)}`)),
       place(own, cards(table.cards), "You"),

@@ -1,7 +1,7 @@
 // Solving from the page: settings, progress, cancelling, locks, and the solves so far.
 
 import { actionName } from "./actions.js";
-import { $, ask, bytes, el, percent, send } from "./dom.js";
+import { $, ask, bytes, el, fill, percent, send } from "./dom.js";
 
 const settings = { depth: "quick", safety: "unsafe", sizes: "", raises: "", iterations: 300, target_pct: "" };
 const locks = new Map();
@@ -22,6 +22,7 @@ function watch(model, context) {
     if (["done", "cancelled", "failed"].includes(now.state)) {
       events.close();
       watching = null;
+      listSolves(context);
       context.onEnd(now);
     }
   };
@@ -50,7 +51,8 @@ function drawProgress(box, model, context) {
   ];
   box.hidden = false;
   box.dataset.state = model.state;
-  box.replaceChildren(
+  fill(
+    box,
     el("div", { class: "progress-head" }, el("b", {}, words[model.state]), el("span", {}, model.title), busy ? el("button", { type: "button", class: "plain", id: "cancel-solve", onclick: () => send("DELETE", `solve/${model.id}`) }, "Cancel") : null),
     el("progress", { max: model.iterations, value: model.state === "done" ? model.iterations : model.iteration, "aria-label": "Progress of the solve" }),
     el("dl", { class: "facts" }, facts.map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text)))),
@@ -64,6 +66,7 @@ async function start(request, context) {
   try {
     const model = await send("POST", "solve", request);
     drawProgress(box, model, context);
+    listSolves(context);
     if (model.state === "done") context.onEnd(model);
     else watch(model, context);
   } catch (error) {
@@ -158,15 +161,22 @@ export async function drawSolve(panel, context) {
       el("button", { type: "button", class: "plain", id: "solve-preflop", disabled: !about.write, onclick: () => start({ kind: "preflop", game: $("preflop-game").value }, context) }, "Solve before the flop"),
     ),
   );
-  const list = el("div", { class: "solves" });
-  parts.push(el("h3", {}, "Solves of this session"), list);
-  panel.replaceChildren(...parts);
-  const { solves } = await ask("solves", {}, { signal: context.signal });
+  parts.push(el("h3", {}, "Solves of this session"), el("div", { class: "solves", id: "solves" }));
+  fill(panel, parts);
+  const solves = await listSolves(context);
   const running = solves.find((model) => model.state === "running" || model.state === "queued");
   if (running && !watching) watch(running, context);
-  list.replaceChildren(
-    ...(solves.length
+}
+
+async function listSolves(context) {
+  const { solves } = await ask("solves", {}, { signal: context.signal });
+  const list = $("solves");
+  if (!list) return solves;
+  fill(
+    list,
+    solves.length
       ? solves.slice(0, 12).map((model) => el("div", { class: "solve" }, el("span", { class: `state ${model.state}` }, model.state), el("span", {}, model.title), model.source ? el("button", { type: "button", class: "plain", onclick: () => context.open(model.source) }, "show") : null))
-      : [el("p", { class: "hint" }, "None yet. Kept solves of earlier sessions are among the sources.")]),
+      : el("p", { class: "hint" }, "None yet. Kept solves of earlier sessions are among the sources."),
   );
+  return solves;
 }
