@@ -183,7 +183,8 @@ class Table:
         if self._solver is not None:
             self._solver.play(token)
         who = "you" if seat == hand.person else "opponent"
-        hand.story.append(f"{who} ({self.bundle.seats[seat]}): {_words(token)}")
+        words = _words(token, self.bundle.game.big_blind)
+        hand.story.append(f"{who} ({self.bundle.seats[seat]}): {words}")
 
     def _solves(self, line: str) -> bool:
         return self._solver is not None and line.count(Letter.DEAL) >= FLOP
@@ -280,9 +281,15 @@ def _actions(offer: Offer, line: str) -> list[ActionModel]:
     ]
 
 
-def _words(token: str) -> str:
+def _words(token: str, big_blind: int) -> str:
+    """An action as the story tells it, sizes in big blinds.
+
+    >>> _words("x", 100), _words("r750", 100)
+    ('checks', 'raises to 7.5 bb')
+    """
     names = {"f": "folds", "x": "checks", "c": "calls", "A": "all-in"}
-    return names.get(token) or f"{'bets' if token[0] == Letter.BET else 'raises to'} {chips(token)}"
+    verb = "bets" if token[0] == Letter.BET else "raises to"
+    return names.get(token) or f"{verb} {chips(token) / big_blind:g} bb"
 
 
 class Tables:

@@ -243,7 +243,9 @@ class Views:
         assert decision is not None
         line = decision.line
         own = source.range(line, player, board)
-        opponents = [number for number, seat in enumerate(position.seats) if number != player and not seat.folded]
+        opponents = [
+            number for number, seat in enumerate(position.seats) if number != player and not seat.folded
+        ]
         if len(opponents) == 1:
             equity = hand_equities(source, line, board, opponents[0])
             weights = met_weights(own, source.range(line, opponents[0], board))

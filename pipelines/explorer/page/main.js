@@ -120,7 +120,7 @@ function drawModes() {
   );
   $("raw").checked = state.raw === "true";
   const seats = node ? node.seats.map((seat) => seat.name) : [];
-  $("seat").replaceChildren(...seats.map((name) => el("option", { value: name }, `as ${name.toUpperCase()}${node.seat === name ? " (acts)" : ""}`)));
+  $("seat").replaceChildren(...seats.map((name) => el("option", { value: name }, `as ${name.toUpperCase()}`)));
   $("seat").value = state.seat || (node && node.seat) || "";
   $("seat").disabled = !node || node.kind !== "decision";
 }

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from abstractions.cards import CLASS_NAMES, parse_board
-from artifacts import open_blueprint
+from abstractions.ranges import parse_range
+from artifacts import open_blueprint, open_bundle
 from artifacts.blueprint.line_reach import line_play
+from pipelines.poker_solver import app
 from tests.pipelines.explorer.conftest import FLOP, RIVER, TURN
 
 Ask = Callable[..., Any]
@@ -125,8 +129,6 @@ def test_viewing_as_the_other_seat_shows_its_range(ask: Ask, exported: Path) -> 
     weights = open_blueprint(exported).range("b250c/x", "bb", board=FLOP)
     kings = cell(node, "KK")
     assert kings["strategy"] == []
-    from abstractions.ranges import parse_range
-
     assert kings["reach"] == pytest.approx(weights[parse_range("KK") > 0].mean(), abs=1e-5)
 
 
@@ -188,3 +190,40 @@ def test_a_store_without_recorded_runs_says_so(ask: Ask) -> None:
     data = ask("runs")
     assert data["runs"] == []
     assert "does not exist" in data["note"]
+
+
+def test_a_saved_spot_is_walked_on_its_own_board(ask: Ask, store: Path) -> None:
+    spot = {
+        "board": RIVER,
+        "oop_range": "QQ,AhKh,T9s",
+        "ip_range": "JJ,AcQc,98s",
+        "pot": 200,
+        "stack": 400,
+        "bet_sizes": {"river": {"bet": "50%", "raise": "a"}},
+        "max_iterations": 20,
+        "threads": 1,
+    }
+    (store / "spot.json").write_text(json.dumps(spot))
+    folder = store / "my-spot"
+    done = CliRunner().invoke(
+        app,
+        ["solve", str(store / "spot.json"), "--out", str(folder), "--nodes", "all"],
+        catch_exceptions=False,
+    )
+    assert done.exit_code == 0
+    about = {source["id"]: source for source in ask("sources")["sources"]}["my-spot"]
+    assert (about["kind"], about["board"], about["seats"]) == ("spot", RIVER, ["oop", "ip"])
+    node = ask("node", source="my-spot", board=RIVER)
+    bundle = open_bundle(folder)
+    assert (node["seat"], node["pot"], node["kind"]) == ("oop", 200, "decision")
+    result = json.loads(bundle.text("result.json"))
+    assert [action["frequency"] for action in node["actions"]] == pytest.approx(
+        result["root"]["frequencies"], abs=1e-5
+    )
+    # A full spot needs no cards: EVs are chips received, in hundreds.
+    assert 100 * node["ev"] == pytest.approx(result["ev"]["oop"], abs=0.01)
+    assert node["equity"] == pytest.approx(result["equity"]["oop"], abs=1e-4)
+    assert cell(node, "AA")["reason"] == "not_held"
+    bet = ask("node", source="my-spot", line=node["actions"][1]["next"], board=RIVER)
+    assert (bet["seat"], [step["seat"] for step in bet["history"]]) == ("ip", ["oop"])
+    assert bet["can_solve"] is False
