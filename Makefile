@@ -4,10 +4,11 @@ ARGS ?=
 BIN := .venv/bin
 STORE ?= artifacts/store
 
-.PHONY: help blueprint test test-quick test-slow lint hooks mlflow clean
+.PHONY: help blueprint explore test test-quick test-slow lint hooks mlflow clean
 
 help:
 	@echo "make blueprint [PRESET=smoke|fast|standard|accurate] [ARGS='key=value ...']   train a blueprint"
+	@echo "make explore     the results in a browser: grids, solves, comparisons, a table to play at"
 	@echo "make test        lint, types, import layers, tests"
 	@echo "make test-quick  the tests of the inner loop: no whole runs, no Ray, nothing that takes minutes"
 	@echo "make test-slow   the slow checks, and loops of many minutes that make test leaves out"
@@ -33,6 +34,9 @@ help:
 blueprint: .venv/.installed
 	$(BIN)/python -m pipelines.blueprint +preset=$(PRESET) $(ARGS)
 
+explore: .venv/.installed
+	$(BIN)/poker-solver explore --store $(STORE) $(ARGS)
+
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -45,7 +49,9 @@ hooks: .venv/.installed-dev
 # Two workers, a file of tests each at a time (modules share their fixtures), in the order of tests/conftest.py.
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 15
 
+# Tests of the page need a Chromium; ARGS='-m "not deep and not browser"' leaves them out.
 test: lint
+	$(if $(findstring not browser,$(ARGS)),,@$(BIN)/python scripts/chromium.py)
 	$(PYTEST) -m "not deep" $(ARGS)
 
 test-quick: .venv/.installed-dev

@@ -162,8 +162,9 @@ def open_bundle(path: str | Path, *, verify: Verify = "first") -> Bundle:
     -------
     Bundle
         Of the type of its stage: an `artifacts.blueprint.bundle.BlueprintBundle` for `export`, an
-        `artifacts.blueprint.preflop_bundle.PreflopBundle` for `preflop_solve`, and an
-        `artifacts.spot_bundle.SpotBundle` for `postflop_solve`.
+        `artifacts.blueprint.preflop_bundle.PreflopBundle` for `preflop_solve`, an
+        `artifacts.spot_bundle.SpotBundle` for `postflop_solve`, and an
+        `artifacts.subgame_bundle.SubgameBundle` for `subgame`.
     """
     folder = Path(path)
     manifest = read_manifest(folder)
@@ -192,6 +193,10 @@ def _bundle_type(stage: str) -> type[Bundle]:
         from artifacts.spot_bundle import SpotBundle
 
         return SpotBundle
+    if stage == "subgame":
+        from artifacts.subgame_bundle import SubgameBundle
+
+        return SubgameBundle
     return Bundle
 
 

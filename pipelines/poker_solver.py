@@ -13,6 +13,7 @@ import typer
 from pipelines.commands.blueprints import chart, lines, range_
 from pipelines.commands.chained_command import chained
 from pipelines.commands.comparisons import compare, diff
+from pipelines.commands.explore import explore
 from pipelines.commands.options import Json, finite, read_json, read_state, user_input, writable
 from pipelines.commands.subgame import subgame
 from pipelines.run.command import run_app
@@ -25,7 +26,7 @@ app = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None, pre
 Overrides = Annotated[
     list[str] | None, typer.Argument(help="game and overrides: game=hu25 game.limp=false ...")
 ]
-for command in (chart, lines, range_, diff, compare, chained, subgame):
+for command in (chart, lines, range_, diff, compare, chained, subgame, explore):
     app.command(command.__name__.rstrip("_"))(command)
 
 

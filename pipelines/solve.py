@@ -30,7 +30,6 @@ from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
 from artifacts.format.manifest import MANIFEST
-from pipelines.commands.entrants import covers_all_boards
 from pipelines.commands.options import read_json
 from pipelines.commands.own_keys import open_source, split_keys, whole_number
 from pipelines.commands.spots import commit_spot, report_columns, report_figure, solve_task, spot_key
@@ -199,7 +198,7 @@ def read_batch(own: Mapping[str, str], bundle: BlueprintBundle) -> FlopBatch:
         check_history(settings)
     except ValueError as error:
         raise UserError(str(error)) from None
-    return FlopBatch(bundle, line, flop_subset(count), settings, covers_all_boards(bundle))
+    return FlopBatch(bundle, line, flop_subset(count), settings, bundle.has_every_board)
 
 
 def solve_line(config: Config, batch: FlopBatch) -> Path:

@@ -56,7 +56,7 @@ def imported(folders: Iterable[str]) -> set[str]:
                 modules |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
                 modules.add(node.module.partition(".")[0])
-    return modules - set(sys.stdlib_module_names) - {*PACKAGES, "tests"}
+    return modules - set(sys.stdlib_module_names) - {*PACKAGES, "scripts", "tests"}
 
 
 def undeclared(modules: Iterable[str], names: set[str]) -> list[str]:

@@ -7,7 +7,9 @@ blueprints. Both are read as trained, so that off-path hands weigh next to nothi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +65,36 @@ class LineDifference:
         return self.distance * self.reach
 
 
+def strategy_distance(
+    first_actions: Sequence[str],
+    first: NDArray[np.float64],
+    second_actions: Sequence[str],
+    second: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], Literal["action", "kind"]]:
+    """Total variation of two strategies by hand, and what was compared.
+
+    Where the actions differ, as those of a subgame with other sizes do, kinds are compared: fold, check or call, and
+    everything that bets.
+
+    >>> strategy_distance(["fold", "call"], np.array([[1.0, 0.0]]), ["fold", "call"], np.array([[0.75, 0.25]]))
+    (array([0.25]), 'action')
+    >>> strategy_distance(["check", "bet_50"], np.array([[0.5, 0.5]]), ["check", "bet_60"], np.array([[0.5, 0.5]]))
+    (array([0.]), 'kind')
+    """
+    if list(first_actions) == list(second_actions):
+        return 0.5 * np.abs(first - second).sum(axis=1), "action"
+    kinds = [
+        np.stack([shares[:, [_kind(label) == kind for label in labels]].sum(axis=1) for kind in range(3)])
+        for labels, shares in ((first_actions, first), (second_actions, second))
+    ]
+    return 0.5 * np.abs(kinds[0] - kinds[1]).sum(axis=0), "kind"
+
+
+def _kind(label: str) -> int:
+    """0 for a fold, 1 for a check or a call, 2 for everything that bets."""
+    return {"fold": 0, "check": 1, "call": 1}.get(label, 2)
+
+
 def bundle_difference(
     first: PreflopBundle,
     second: PreflopBundle,
@@ -108,7 +140,7 @@ def _line_difference(line: str, one: LinePlay, two: LinePlay) -> LineDifference:
             f"line {line!r}: the blueprints offer different actions ({', '.join(one.actions)} and "
             f"{', '.join(two.actions)}); they are of different games"
         )
-    distance = 0.5 * np.abs(one.shares - two.shares).sum(axis=1)
+    distance, _ = strategy_distance(one.actions, one.shares, two.actions, two.shares)
     reach = 0.5 * (one.reach + two.reach)
     weighted = distance * reach
     total = float(reach.sum())

@@ -22,7 +22,9 @@ from artifacts.blueprint.preflop_bundle import PreflopBundle
 from solver.strategy import by_combo
 
 if TYPE_CHECKING:
+    from artifacts.agents import Agent
     from artifacts.spot_bundle import SpotBundle
+    from artifacts.subgame_bundle import SubgameBundle
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +39,9 @@ def deal_weight(first: Floats, second: Floats) -> float:
     return float(first @ disjoint_weight(second))
 
 
-def hand_reach(bundle: PreflopBundle | SpotBundle, line: str, board: NDArray[np.uint8]) -> Floats:
+def hand_reach(
+    bundle: PreflopBundle | SpotBundle | SubgameBundle | Agent, line: str, board: NDArray[np.uint8]
+) -> Floats:
     """Probability that a line is played and the player to act at its end holds each combo, [1326].
 
     Given the board, over all deals of two hands that it leaves.
@@ -85,14 +89,16 @@ class LinePlay:
 
 
 def line_plays(
-    bundle: PreflopBundle | SpotBundle, lines: Iterable[str], board: NDArray[np.uint8]
+    bundle: PreflopBundle | SpotBundle | SubgameBundle | Agent, lines: Iterable[str], board: NDArray[np.uint8]
 ) -> Iterator[LinePlay]:
     """Decisions of one street; `board` holds the cards of that street, none before the flop."""
+    from artifacts.agents import Agent
+
     live = np.flatnonzero(live_combos(board))
     names = tuple(format_combo(int(combo)) for combo in live)
     for line in lines:
         decision, reach = bundle.decision(line), hand_reach(bundle, line, board)
-        if not len(board) and isinstance(bundle, PreflopBundle):
+        if not len(board) and isinstance(bundle, PreflopBundle | Agent):
             rows = bundle.preflop(line)
             by_class = np.bincount(CLASS_OF_COMBO, weights=reach, minlength=NUM_CLASSES).astype(np.float64)
             yield LinePlay(line, decision.player, rows.actions, CLASS_NAMES, by_class, rows.raw_probability)
@@ -102,7 +108,9 @@ def line_plays(
 
 
 def line_play(
-    bundle: PreflopBundle | SpotBundle, line: str, board: NDArray[np.uint8] | None = None
+    bundle: PreflopBundle | SpotBundle | SubgameBundle | Agent,
+    line: str,
+    board: NDArray[np.uint8] | None = None,
 ) -> LinePlay:
     """One decision; before the flop without a board."""
     cards = np.empty(0, dtype=np.uint8) if board is None else board

@@ -180,6 +180,11 @@ class PreflopBundle(Bundle):
         other = 1 - self.decision(line).player
         return by_combo(self.range(line, other, board))
 
+    def class_equity(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Wins, ties and deals of class against class over all boards, ``[169, 169]`` each."""
+        table = self["equity"]
+        return table["wins"], table["ties"], table["totals"]
+
     @cached_property
     def configuration(self) -> dict[str, Any]:
         """The game and every config slice that shaped the strategy: `config.yaml`."""
@@ -193,6 +198,10 @@ class PreflopBundle(Bundle):
         from solver.betting.game import GameConfig
 
         return GameConfig.from_mapping(self.configuration["game"])
+
+    def public_cards(self, line: str, board: BoardLike) -> NDArray[np.uint8]:
+        """Cards of a board, refused unless they belong to the last street of a line."""
+        return self._cards(board, self._tree.walk(line), line)
 
     def _cards(self, board: BoardLike, walk: Walk, line: str) -> NDArray[np.uint8]:
         """Cards of a board, refused unless they belong to the line's last street."""

@@ -13,9 +13,11 @@ from abstractions.cards import CLASS_NAMES, format_combo
 from pipelines.figures.charts import ChartValues
 
 if TYPE_CHECKING:
+    from artifacts.agents import Agent
     from artifacts.blueprint.combo_rows import ComboRows
     from artifacts.blueprint.preflop_bundle import PreflopBundle, PreflopRows
     from artifacts.spot_bundle import SpotBundle
+    from artifacts.subgame_bundle import SubgameBundle
 
 Floats = NDArray[np.float64]
 Reasons = Sequence[str | None]
@@ -48,6 +50,8 @@ class ChartRows:
         What hands win, where it was asked for.
     combos
         After the flop, what is known of each combo that the board leaves.
+    by_combo
+        The same as arrays, as the bundle gave them.
     """
 
     actions: tuple[str, ...]
@@ -57,6 +61,7 @@ class ChartRows:
     reach: Floats
     values: ChartValues | None = None
     combos: Mapping[str, Mapping[str, Any]] | None = None
+    by_combo: ComboRows | None = None
 
     def data(self) -> dict[str, Any]:
         """As plain data: `hands`, and after the flop `combos`; EVs in big blinds, null where undefined."""
@@ -85,7 +90,12 @@ class ChartRows:
 
 
 def chart_rows(
-    bundle: PreflopBundle | SpotBundle, line: str, board: NDArray[np.uint8], *, raw: bool, ev: bool
+    bundle: PreflopBundle | SpotBundle | SubgameBundle | Agent,
+    line: str,
+    board: NDArray[np.uint8],
+    *,
+    raw: bool,
+    ev: bool,
 ) -> ChartRows:
     """The rows of a decision of a bundle.
 
@@ -96,12 +106,14 @@ def chart_rows(
     raw
         Show the strategy as trained instead of the one in which off-path hands fold.
     ev
-        Say what hands win.
+        Say what hands win, where the bundle knows.
     """
+    from artifacts.agents import Agent
     from artifacts.blueprint.bundle import BlueprintBundle
     from artifacts.spot_bundle import SpotBundle
+    from artifacts.subgame_bundle import SubgameBundle
 
-    if isinstance(bundle, SpotBundle):
+    if isinstance(bundle, SpotBundle | SubgameBundle):
         rows = bundle.postflop(line, board)
         chips = bundle.action_values(line, board)[:, rows.combos].T if ev else None
         return _postflop(rows, chips, CHIPS_PER_BIG_BLIND, RECEIVED, raw=raw)
@@ -112,6 +124,8 @@ def chart_rows(
         return _preflop(bundle, line, raw=raw, ev=ev)
     if not len(board):
         raise ValueError(f"line {line!r} is not a preflop decision; give its public cards: --board QsJh2h")
+    if isinstance(bundle, Agent):
+        return _postflop(bundle.postflop(line, board), None, bundle.game.big_blind, NET, raw=raw)
     assert isinstance(bundle, BlueprintBundle)
     rows = bundle.postflop(line, board)
     chips = bundle.action_values(line, board, runouts=RUNOUTS)[:, rows.combos].T if ev else None
@@ -119,7 +133,7 @@ def chart_rows(
     return _postflop(rows, chips, bundle.game.big_blind, meaning, raw=raw)
 
 
-def _preflop(bundle: PreflopBundle, line: str, *, raw: bool, ev: bool) -> ChartRows:
+def _preflop(bundle: PreflopBundle | Agent, line: str, *, raw: bool, ev: bool) -> ChartRows:
     rows = bundle.preflop(line)
     shares = rows.raw_probability if raw else rows.probability
     values = None
@@ -168,7 +182,7 @@ def _postflop(
         if rows.reasons[k] != NOT_HELD
     }
     return ChartRows(
-        rows.actions, rows.class_probability(raw=raw), reasons, marks, rows.class_reach, values, combos
+        rows.actions, rows.class_probability(raw=raw), reasons, marks, rows.class_reach, values, combos, rows
     )
 
 

@@ -75,17 +75,12 @@ def _open(key: str, path: str) -> BlueprintBundle:
             f"{key}: give a strategy: the folder of an exported blueprint, {RESOLVE}FOLDER, or {', '.join(SIMPLE)}"
         )
     bundle = open_source(Path(path), key)
-    if not covers_all_boards(bundle):
+    if not bundle.has_every_board:
         raise UserError(
             f"{key}: {path} has buckets for typical boards only; hands are played on real ones. "
             "Train it with abstraction.boards=all"
         )
     return bundle
-
-
-def covers_all_boards(bundle: BlueprintBundle) -> bool:
-    """Whether a bundle has buckets for every real board."""
-    return bool(bundle.configuration.get("buckets", {}).get("boards") != "medoids")
 
 
 def _check_same_table(bundles: Mapping[str, BlueprintBundle]) -> None:

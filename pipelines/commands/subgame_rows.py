@@ -18,12 +18,13 @@ from abstractions.cards import (
     live_combos,
 )
 from artifacts.postflop_offpath import clean_off_path, reasons_by_key
+from artifacts.subgame_bundle import solved_history, street_key
 from pipelines.commands.history_rows import by_hole
-from solver.betting.lines import HEADS_UP_SEATS, history_key
+from solver.betting.lines import HEADS_UP_SEATS
 from solver.betting.tree_text import action_labels
 from solver.subgame.config import SubgameConfig
 from solver.subgame.solved_street import SolvedStreet
-from solver.subgame.subgame import Subgame, decisions
+from solver.subgame.subgame import Subgame
 
 Floats = NDArray[np.float64]
 #: Combos that the text lists, the heaviest first.
@@ -150,20 +151,13 @@ def subgame_rows(
     board = np.array(subgame.board, dtype=np.uint8)
     live = np.flatnonzero(live_combos(board))
     names = [hole_names()[combo] for combo in live.tolist()]
-    text = format_cards(sorted(subgame.board))
-    table: dict[str, list[float]] = {}
-    for node in decisions(subgame.tree, subgame.street).tolist():
-        if subgame.tree.player[node] != player:
-            continue
-        suffix = history_key(text, subgame.street, subgame.tree.line(node))
-        rows = solution.strategy(subgame.root_line + subgame.tree.line(node))[:, live].T.tolist()
-        table |= {name + suffix: row for name, row in zip(names, rows)}
+    table = solved_history(solution, player)
     hands = by_hole(subgame.ranges[player])
     # Heads-up the big blind, seat 1, acts first after the flop.
     is_oop = player == 1
     reasons = reasons_by_key(table, hands, hero_is_oop=is_oop)
     shown = table if raw else clean_off_path(table, hands, hero_is_oop=is_oop)
-    here = history_key(text, subgame.street, subgame.tree.line(subgame.node))
+    here = street_key(solution, subgame.line)
     return SubgameRows(
         subgame=subgame,
         solution=solution,

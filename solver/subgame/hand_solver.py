@@ -12,7 +12,7 @@ with that size in the tree.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -41,6 +41,7 @@ def solve_street(
     *,
     blueprint_key: str | None = None,
     cache: SolutionCache | None = None,
+    locks: Mapping[str, NDArray[np.float64]] | None = None,
     prepared: Callable[[SubgameSolver], None] | None = None,
     progress: Callable[[Progress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -51,6 +52,8 @@ def solve_street(
     ----------
     blueprint_key, cache
         Identity of the blueprint, and where solved streets are kept; without both, nothing is kept.
+    locks
+        Strategies that are given, ``[action, 1326]`` by line of the street; negative entries leave a hand free.
     prepared
         Called before the first iteration, when it is known what the solve takes.
     progress, should_stop
@@ -60,11 +63,11 @@ def solve_street(
     started = time.perf_counter()
     key = None
     if cache is not None and blueprint_key is not None:
-        key = content_key(blueprint_key, subgame, config)
+        key = content_key(blueprint_key, subgame, config, locks)
         known = cache.get(key)
         if known is not None:
             return known, True
-    solver = SubgameSolver(blueprint, subgame, config)
+    solver = SubgameSolver(blueprint, subgame, config, locks=locks)
     if prepared is not None:
         prepared(solver)
     solution = solver.run(started=started, progress=progress, should_stop=should_stop)

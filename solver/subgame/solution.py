@@ -13,7 +13,6 @@ from solver.betting.public_tree import NodeKind
 from solver.exact.engine import CfrEngine
 from solver.postflop.holdem import read_board
 from solver.postflop.node_report import per_deal, real_combos
-from solver.subgame.subgame import decisions
 
 if TYPE_CHECKING:
     from solver.subgame.solve import SubgameSolver
@@ -43,15 +42,18 @@ class SubgameSolution:
         Why it ended: ``iterations``, ``time``, ``target`` or ``stopped``.
     memory_bytes
         Tables and scratch.
+    locked
+        Lines whose strategy was given.
     """
 
     def __init__(self, solver: SubgameSolver, seconds: float, reason: str) -> None:
         self._solver = solver
-        self.subgame = solver.subgame
+        self.subgame, self.config = solver.subgame, solver.config
         self.seconds = seconds
         self.iterations = solver.engine.iteration
         self.reason = reason
         self.memory_bytes = solver.memory_bytes
+        self.locked = solver.locked
 
     @property
     def num_leaves(self) -> int:
@@ -118,29 +120,31 @@ class SubgameSolution:
         Nan for combos outside the range, and for those that meet nobody. Where the search ended before the hand does,
         values below are estimated over a fixed set of run-outs.
         """
-        node = self._decision(line)
-        number, suits, _ = self._board(node, board)
-        return self._evs([node], number, suits)[0]
+        return self._values([self._decision(line)], board)[0][0]
 
-    def street_evs(self) -> dict[str, Floats]:
-        """`ev` of every decision of the first street by its line, for the price of one."""
-        tree, root = self._solver.engine.tree, self.subgame.root_line
-        nodes = decisions(tree, self.subgame.street).tolist()
-        return {root + tree.line(node): ev for node, ev in zip(nodes, self._evs(nodes, 0, range(4)))}
+    def action_ev(self, line: str | None = None, board: Board | None = None) -> Floats:
+        """The same with each action, ``[action, 1326]``."""
+        return self._values([self._decision(line)], board)[0][1]
 
-    def _evs(self, nodes: Sequence[int], board: int, suits: Sequence[int]) -> list[Floats]:
-        """EVs at some decisions of one street, on a board of the engine whose suits stand for real ones."""
+    def street_values(self, lines: Sequence[str]) -> list[tuple[Floats, Floats]]:
+        """`ev` and `action_ev` of some decisions of the first street, at the cost of one."""
+        return self._values([self._decision(line) for line in lines], None)
+
+    def _values(self, nodes: Sequence[int], board: Board | None) -> list[tuple[Floats, Floats]]:
+        """EVs and EVs by action at some decisions of a street."""
         engine = self._solver.engine
+        number, suits, _ = self._board(nodes[0], board)
         self.begin_evaluation()
         results = []
-        for node, found in zip(nodes, engine.board_values(nodes, board)):
+        for node, found in zip(nodes, engine.board_values(nodes, number)):
             player = int(engine.tree.player[node])
-            met = engine.compatible(player, found.reach[1 - player], board)
+            met = engine.compatible(player, found.reach[1 - player], number)
             share = engine.tree.dead / 2 + float(engine.tree.committed[node, player])
-            result = np.full(NUM_COMBOS, np.nan)
             combos = real_combos(engine.game.hands[player][found.hands[player]], suits)
-            result[combos] = np.where(met > 0.0, per_deal(found.values[player], met) + share, np.nan)
-            results.append(result)
+            ev, by_action = np.full(NUM_COMBOS, np.nan), np.full((len(found.strategy), NUM_COMBOS), np.nan)
+            ev[combos] = np.where(met > 0.0, per_deal(found.values[player], met) + share, np.nan)
+            by_action[:, combos] = np.where(met > 0.0, per_deal(found.action_values, met) + share, np.nan)
+            results.append((ev, by_action))
         return results
 
     @property

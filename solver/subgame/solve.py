@@ -7,7 +7,7 @@ around the opponent's half, the gadget of a safe solve says with which hands it 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,6 +25,7 @@ from solver.subgame.blueprint_play import blueprint_values, gifts_along
 from solver.subgame.config import SubgameConfig
 from solver.subgame.fixed_leaves import FixedContinuations
 from solver.subgame.leaf_boards import combos_of, suit_renamings
+from solver.subgame.locks import lock_decisions
 from solver.subgame.safety import Gadget, gadget
 from solver.subgame.solution import SubgameSolution
 from solver.subgame.subgame import Ranges, Subgame
@@ -117,8 +118,10 @@ class SubgameSolver:
         *,
         opt_outs: Floats | None = None,
         gifts: Floats | None = None,
+        locks: Mapping[str, Floats] | None = None,
     ) -> None:
         self.subgame, self.config = subgame, config
+        self.locked = tuple(sorted(locks or {}))
         self.leaves = search_leaves(blueprint, subgame, config)
         tree, _ = subgame.searched
         self.engine = CfrEngine(
@@ -136,6 +139,7 @@ class SubgameSolver:
             )
         self.opponent = 1 - subgame.streets[-1].state.actor
         self._renamings = suit_renamings(subgame.cards, subgame.board)
+        lock_decisions(self.engine, subgame, self._renamings, locks or {})
         self.gadget = self._gadget(blueprint, opt_outs, gifts)
 
     @property

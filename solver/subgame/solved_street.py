@@ -11,9 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.betting.tree_text import action_labels
 from solver.subgame.config import SubgameConfig
 from solver.subgame.solution import SubgameSolution, action_shares
-from solver.subgame.subgame import Ranges, Subgame
+from solver.subgame.subgame import Ranges, Subgame, decisions
 
 Floats = NDArray[np.float64]
 #: Settings that do not change what a solve finds.
@@ -22,12 +23,28 @@ _WITHOUT_EFFECT = ("threads", "memory_limit")
 
 @dataclass(frozen=True, eq=False)
 class SolvedDecision:
-    """A decision: who acts, the tokens of its actions, ``[action, 1326]`` probabilities, and EVs by combo."""
+    """A decision of the street.
+
+    Attributes
+    ----------
+    player, pot, committed
+        Who acts, the chips in the pot, and what each seat has put in since the start of the hand.
+    actions, labels
+        Tokens and labels of the actions.
+    strategy
+        Probabilities, ``[action, 1326]``.
+    ev, action_ev
+        Chips received from here on, pot share included: [1326], and with each action ``[action, 1326]``.
+    """
 
     player: int
     actions: tuple[str, ...]
     strategy: Floats
     ev: Floats
+    action_ev: Floats
+    labels: tuple[str, ...]
+    pot: int
+    committed: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +52,20 @@ class SolvedStreet:
     """The decisions of the street that a subgame starts with, by the line of the hand.
 
     It answers like the `SubgameSolution` it was made from, for this street.
+
+    Attributes
+    ----------
+    line, board, config
+        What was asked for.
+    ranges
+        Both ranges at the start of the street.
+    locked
+        Lines whose strategy was given rather than solved.
     """
 
     line: str
+    board: tuple[int, ...]
+    config: SubgameConfig
     ranges: Ranges
     by_line: Mapping[str, SolvedDecision]
     seconds: float
@@ -45,19 +73,31 @@ class SolvedStreet:
     reason: str
     num_leaves: int
     memory_bytes: int
+    locked: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, solution: SubgameSolution) -> SolvedStreet:
         """What is kept of a solution."""
-        subgame = solution.subgame
+        subgame, tree = solution.subgame, solution.subgame.tree
+        nodes = decisions(tree, subgame.street).tolist()
+        lines = [subgame.root_line + tree.line(node) for node in nodes]
         found = {
             line: SolvedDecision(
-                solution.player(line), tuple(solution.actions(line)), solution.strategy(line), ev
+                player=solution.player(line),
+                actions=tuple(solution.actions(line)),
+                strategy=solution.strategy(line),
+                ev=ev,
+                action_ev=action_ev,
+                labels=tuple(action_labels(tree, node)),
+                pot=int(tree.pot[node]),
+                committed=tuple(tree.committed[node].tolist()),
             )
-            for line, ev in solution.street_evs().items()
+            for node, line, (ev, action_ev) in zip(nodes, lines, solution.street_values(lines))
         }
         return cls(
             line=subgame.line,
+            board=subgame.board,
+            config=solution.config,
             ranges=subgame.ranges,
             by_line=found,
             seconds=solution.seconds,
@@ -65,12 +105,18 @@ class SolvedStreet:
             reason=solution.reason,
             num_leaves=solution.num_leaves,
             memory_bytes=solution.memory_bytes,
+            locked=solution.locked,
         )
+
+    @property
+    def root_line(self) -> str:
+        """The line on which the street begins."""
+        return min(self.by_line, key=len)
 
     def reaches(self, line: str) -> bool:
         """Whether a line of the street follows decisions that were solved."""
         try:
-            self._steps(line)
+            self.steps(line)
         except ValueError:
             return False
         return True
@@ -94,7 +140,7 @@ class SolvedStreet:
     def range(self, player: int, line: str | None = None) -> Floats:
         """Weight of each combo of a player at a line, [1326]."""
         weights = self.ranges[player].copy()
-        for decision, action in self._steps(self.line if line is None else line):
+        for decision, action in self.steps(self.line if line is None else line):
             if decision.player == player:
                 weights *= decision.strategy[action]
         return weights
@@ -111,9 +157,9 @@ class SolvedStreet:
             raise ValueError(f"line {wanted!r}: not a decision of the street that was solved")
         return self.by_line[wanted]
 
-    def _steps(self, line: str) -> list[tuple[SolvedDecision, int]]:
+    def steps(self, line: str) -> list[tuple[SolvedDecision, int]]:
         """The decisions on the way along a line, each with the number of the action taken."""
-        root = min(self.by_line, key=len)
+        root = self.root_line
         if not line.startswith(root):
             raise ValueError(f"line {line!r} does not begin with {root!r}, where the subgame starts")
         steps, here = [], root
@@ -139,8 +185,10 @@ class SolutionCache(Protocol):
         """Keep a solved street."""
 
 
-def content_key(blueprint: str, subgame: Subgame, config: SubgameConfig) -> str:
-    """Key of a solve: the same for the same blueprint, spot, ranges and settings, and for nothing else.
+def content_key(
+    blueprint: str, subgame: Subgame, config: SubgameConfig, locks: Mapping[str, Floats] | None = None
+) -> str:
+    """Key of a solve: the same for the same blueprint, spot, ranges, settings and locks, and for nothing else.
 
     Parameters
     ----------
@@ -151,4 +199,7 @@ def content_key(blueprint: str, subgame: Subgame, config: SubgameConfig) -> str:
     digest = sha256(dumps([blueprint, subgame.line, subgame.board, settings], sort_keys=True).encode())
     for weights in subgame.ranges:
         digest.update(np.ascontiguousarray(weights, dtype=np.float64).tobytes())
+    for line, table in sorted((locks or {}).items()):
+        digest.update(line.encode())
+        digest.update(np.ascontiguousarray(table, dtype=np.float64).tobytes())
     return digest.hexdigest()

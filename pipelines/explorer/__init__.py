@@ -1,0 +1,1 @@
+"""The explorer: see, walk and solve in the browser."""

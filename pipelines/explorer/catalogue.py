@@ -1,0 +1,206 @@
+"""The sources that the explorer may show: bundles of one store, by name, and simple agents on their games.
+
+A request names a source and never a path. Whatever is not in the list below does not exist.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from artifacts.agents import AGENTS, Agent
+from artifacts.blueprint.bundle import BlueprintBundle
+from artifacts.blueprint.preflop_bundle import PreflopBundle
+from artifacts.bundle import open_bundle
+from artifacts.bundle_store import BundleStore
+from artifacts.errors import BundleError
+from artifacts.format.manifest import MANIFEST, Manifest, read_manifest
+from artifacts.spot_bundle import SpotBundle
+from artifacts.subgame_bundle import SubgameBundle
+from pipelines.config.named_games import game_title
+from pipelines.explorer.models import SourceKind, SourceModel
+from pipelines.explorer.refusals import Refusal
+from pipelines.run.bundle_source import Source as BundleSource
+from pipelines.run.bundle_source import source_of
+
+Source = PreflopBundle | SpotBundle | SubgameBundle | Agent
+KINDS = {
+    "export": SourceKind.BLUEPRINT,
+    "preflop_solve": SourceKind.PREFLOP,
+    "postflop_solve": SourceKind.SPOT,
+    "subgame": SourceKind.SUBGAME,
+}
+#: How an agent on the game of a blueprint is written: ``always-call:export-KEY``.
+_AGENT = re.compile(rf"({'|'.join(AGENTS)}):(.+)")
+#: Bundles that are kept open.
+_OPEN = 12
+
+
+class Catalogue:
+    """The sources of a store.
+
+    Parameters
+    ----------
+    store
+        Folder whose bundles may be named.
+    given
+        A bundle that may be named too, wherever it lies; it comes first.
+    """
+
+    def __init__(self, store: BundleStore, given: Path | None = None) -> None:
+        self.store = store
+        self._given = given
+        self._open: OrderedDict[str, Source] = OrderedDict()
+        self._known: dict[tuple[str, int], SourceModel] = {}
+        self._lock = threading.RLock()
+
+    def folders(self) -> dict[str, Path]:
+        """Folders that hold a bundle which can be shown, by name; those used last come first."""
+        found = [path.parent for path in self.store.root.glob(f"*/{MANIFEST}")]
+        found = [folder for folder in found if not folder.name.startswith(".") and not folder.is_symlink()]
+        found.sort(key=lambda folder: (-folder.stat().st_mtime_ns, folder.name))
+        if self._given is not None:
+            found.insert(0, self._given)
+        return {folder.name: folder for folder in reversed(found)}
+
+    def manifests(self) -> dict[str, Manifest]:
+        """Manifests of the bundles that can be shown, by name of the folder."""
+        manifests = {}
+        for name, folder in reversed(self.folders().items()):
+            try:
+                manifest = read_manifest(folder)
+            except BundleError:
+                continue
+            if manifest.stage in KINDS:
+                manifests[name] = manifest
+        return manifests
+
+    def sources(self) -> list[SourceModel]:
+        """All sources by kind, those used last first; a bundle that was given comes before all others."""
+        listed, agents = [], []
+        for name, manifest in self.manifests().items():
+            try:
+                listed.append(self._about(name, manifest))
+            except BundleError as error:
+                listed.append(
+                    SourceModel(id=name, kind=KINDS[manifest.stage], title=name, problem=str(error))
+                )
+                continue
+            if listed[-1].kind == SourceKind.BLUEPRINT:
+                agents += [_about_agent(agent, listed[-1]) for agent in AGENTS]
+        order = list(SourceKind)
+        given = None if self._given is None else self._given.name
+        listed.sort(key=lambda source: (source.id != given, order.index(source.kind)))
+        return listed + agents
+
+    @contextmanager
+    def using(self, name: str) -> Iterator[Source]:
+        """A source for one request at a time: readers share scratch memory."""
+        with self._lock:
+            yield self.open(name)
+
+    def open(self, name: str) -> Source:
+        """A source by its name."""
+        with self._lock:
+            if name not in self._open:
+                self._open[name] = self._opened(name)
+                while len(self._open) > _OPEN:
+                    self._open.popitem(last=False)
+            self._open.move_to_end(name)
+            return self._open[name]
+
+    def blueprint(self, name: str) -> BlueprintBundle:
+        """A source that is a blueprint."""
+        source = self.open(name)
+        if not isinstance(source, BlueprintBundle):
+            raise Refusal(f"source {name!r} is no blueprint; this needs one")
+        return source
+
+    def below(self, subgame: SubgameBundle) -> BlueprintBundle:
+        """The blueprint that a subgame was solved on."""
+        for name, manifest in self.manifests().items():
+            if manifest.stage == "export" and manifest.key == subgame.blueprint_key:
+                return self.blueprint(name)
+        raise Refusal(
+            f"source {subgame.path.name!r}: its blueprint export-{subgame.blueprint_key} is not in this store",
+            status=404,
+        )
+
+    def name_of(self, key: str) -> str | None:
+        """Name of the blueprint with a key; None if it is not in the store."""
+        for name, manifest in self.manifests().items():
+            if manifest.stage == "export" and manifest.key == key:
+                return name
+        return None
+
+    def _opened(self, name: str) -> Source:
+        agent = _AGENT.fullmatch(name)
+        if agent is not None:
+            return Agent(self.blueprint(agent[2]), agent[1])
+        folder = self.folders().get(name)
+        if folder is None:
+            raise Refusal(
+                f"source {name[:80]!r} is not in this store; GET /api/sources lists them", status=404
+            )
+        opened = open_bundle(folder)
+        if not isinstance(opened, PreflopBundle | SpotBundle | SubgameBundle):
+            raise Refusal(
+                f"source {name!r} is a bundle of stage {opened.manifest.stage}, which has no strategy"
+            )
+        return opened
+
+    def _about(self, name: str, manifest: Manifest) -> SourceModel:
+        key = (name, self.folders()[name].stat().st_mtime_ns)
+        if key not in self._known:
+            self._known[key] = self._described(name, manifest)
+        return self._known[key]
+
+    def _described(self, name: str, manifest: Manifest) -> SourceModel:
+        kind = KINDS[manifest.stage]
+        if kind == SourceKind.SUBGAME:
+            return _about_subgame(name, manifest, self.name_of(manifest.inputs["export"]))
+        bundle = self.open(name)
+        assert isinstance(bundle, PreflopBundle | SpotBundle)
+        about = source_of(bundle)
+        model = SourceModel(id=name, kind=kind, title=about.caption, seats=list(bundle.seats))
+        if isinstance(about, BundleSource):
+            assert isinstance(bundle, PreflopBundle)
+            model.game = game_title(about.game)
+            model.exploitability_mbb = about.exploitability
+            model.tier = about.tier
+            model.preset = None if about.run is None else about.run.preset
+        else:
+            model.board, model.exploitability_pct = about.board, about.exploitability_pct
+        return model
+
+
+def _about_subgame(name: str, manifest: Manifest, blueprint: str | None) -> SourceModel:
+    config = manifest.config
+    line, board = str(config.get("line", "")), str(config.get("board", ""))
+    locked = [str(line) for line in config.get("locked", [])]
+    how = "deep" if config.get("depth") == "full" else "quick"
+    return SourceModel(
+        id=name,
+        kind=SourceKind.SUBGAME,
+        title=f"{line} on {board}, {how}, {config.get('safety', '')}" + (", locked" if locked else ""),
+        line=line,
+        board=board,
+        blueprint=blueprint,
+        locked=locked,
+        iterations=int(manifest.metrics.get("iterations", 0)),
+    )
+
+
+def _about_agent(agent: str, blueprint: SourceModel) -> SourceModel:
+    return SourceModel(
+        id=f"{agent}:{blueprint.id}",
+        kind=SourceKind.AGENT,
+        title=f"{agent}, {blueprint.game}",
+        game=blueprint.game,
+        seats=blueprint.seats,
+        blueprint=blueprint.id,
+    )

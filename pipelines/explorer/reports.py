@@ -1,0 +1,141 @@
+"""How a line plays over the cards to come: by the blueprint, or over the solves that are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstractions.cards import NUM_CARDS, format_cards, parse_board
+from abstractions.isomorphism import canonical_boards
+from artifacts.blueprint.bundle import BlueprintBundle
+from artifacts.blueprint.line_reach import line_play
+from artifacts.hand_values import hand_equities, mean_over, met_weights
+from artifacts.subgame_bundle import SubgameBundle
+from pipelines.explorer.catalogue import Catalogue, Source
+from pipelines.explorer.models import ReportModel, ReportRow
+from pipelines.explorer.positions import Positions
+from pipelines.explorer.refusals import Refusal
+from solver.betting.lines import STREETS, split_street, without_prefix
+
+Cards = NDArray[np.uint8]
+#: Flops of a report, evenly spread over all canonical ones.
+MAX_FLOPS = 500
+
+
+def card_report(
+    positions: Positions, name: str, line: str, board: Cards, *, flops: int, solved: bool
+) -> ReportModel:
+    """A row for each card, or each flop, that may come at a line where the betting of a street is over.
+
+    Parameters
+    ----------
+    flops
+        How many flops a report over flops has.
+    solved
+        Only boards whose street was solved and kept, as they were solved.
+    """
+    position = positions.at(name, line, board)
+    if position.kind != "deal" or not isinstance(position.source, BlueprintBundle | SubgameBundle):
+        raise Refusal(
+            f"line {line!r}: a report needs a line at whose end cards are dealt, such as b250c, of a blueprint"
+        )
+    over = STREETS[position.street + 1]
+    if solved:
+        rows, actions = _solved_rows(positions.catalogue, name, position.line, board)
+        missing = 0
+    else:
+        source = position.source
+        if isinstance(source, SubgameBundle):
+            source = positions.catalogue.below(source)
+        decision = source.decision(position.line)
+        actions, rows, missing = list(decision.actions), [], 0
+        for cards, weight in _boards(board, flops):
+            try:
+                rows.append(_row(source, decision.line, cards, len(board), weight))
+            except ValueError:
+                # The blueprint has no buckets on this board.
+                missing += 1
+    shares = np.array([row.frequencies for row in rows])
+    weights = np.array([row.weight for row in rows])
+    mean = (weights @ shares / weights.sum()).round(6).tolist() if len(rows) and weights.sum() > 0 else []
+    return ReportModel(
+        over=_street(over), line=position.line, actions=actions, rows=rows, missing=missing, mean=mean
+    )
+
+
+def _street(name: str) -> Literal["flop", "turn", "river"]:
+    assert name in ("flop", "turn", "river")
+    return name  # type: ignore[return-value]
+
+
+def _boards(board: Cards, flops: int) -> Iterator[tuple[Cards, float]]:
+    """Boards with the next cards, each with how often it comes."""
+    if len(board):
+        for card in range(NUM_CARDS):
+            if card not in board:
+                yield np.append(board, np.uint8(card)), 1.0
+        return
+    known = canonical_boards(3)
+    chosen = np.unique(np.linspace(0, len(known.boards) - 1, min(flops, MAX_FLOPS)).astype(int))
+    for number in chosen.tolist():
+        yield known.boards[number].astype(np.uint8), float(known.weights[number])
+
+
+def _row(
+    source: Source,
+    line: str,
+    board: Cards,
+    before: int,
+    weight: float,
+    ev: float | None = None,
+    name: str | None = None,
+) -> ReportRow:
+    decision = source.decision(line)
+    play = line_play(source, line, board)
+    own, other = (source.range(line, seat, board) for seat in (decision.player, 1 - decision.player))
+    equity = hand_equities(source, line, board, 1 - decision.player)
+    return ReportRow(
+        board=format_cards(board),
+        cards=format_cards(board[before:]),
+        weight=weight * float(play.reach.sum()) if name is None else weight,
+        seat=source.seats[decision.player],
+        frequencies=np.nan_to_num(play.frequencies).round(6).tolist(),
+        equity=mean_over(met_weights(own, other), equity),
+        ev=ev,
+        source=name,
+    )
+
+
+def _solved_rows(
+    catalogue: Catalogue, name: str, line: str, board: Cards
+) -> tuple[list[ReportRow], list[str]]:
+    """Rows of the solves of a line's next street; of those with other actions than the newest, none."""
+    source = catalogue.open(name)
+    assert isinstance(source, BlueprintBundle | SubgameBundle)
+    key = source.blueprint_key if isinstance(source, SubgameBundle) else source.key
+    start = without_prefix(line) + "/"
+    rows: list[ReportRow] = []
+    actions: list[str] = []
+    wanted = set(board.tolist())
+    for other, manifest in catalogue.manifests().items():
+        if manifest.stage != "subgame" or manifest.inputs.get("export") != key:
+            continue
+        dealt = parse_board(str(manifest.config.get("board", "")))
+        root = split_street(str(manifest.config.get("line", "")))[0]
+        if root != start or set(dealt[: len(board)].tolist()) != wanted or manifest.config.get("locked"):
+            continue
+        solve = catalogue.open(other)
+        assert isinstance(solve, SubgameBundle)
+        decision = solve.decision(start)
+        actions = actions or list(decision.actions)
+        if list(decision.actions) != actions:
+            continue
+        found = solve.solved.by_line[start]
+        weights = met_weights(*(solve.range(start, seat) for seat in (found.player, 1 - found.player)))
+        ev = mean_over(weights, found.ev)
+        big_blind = catalogue.below(solve).game.big_blind
+        rows.append(_row(solve, start, dealt, len(board), 1.0, None if ev is None else ev / big_blind, other))
+    return rows, actions

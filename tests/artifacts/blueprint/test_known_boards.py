@@ -1,0 +1,33 @@
+"""Boards on which a blueprint can be played."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from abstractions.buckets import board_buckets
+from abstractions.cards import format_cards, parse_board
+from artifacts import open_blueprint
+from artifacts.blueprint.known_boards import draw_board, known_boards, knows_all_boards
+
+
+def test_the_known_boards_are_those_with_buckets(exported: Path) -> None:
+    bundle = open_blueprint(exported)
+    assert not knows_all_boards(bundle)
+    flops = known_boards(bundle, parse_board(""))
+    board_buckets(bundle, flops)  # refuses boards without buckets
+    turns = [format_cards(board) for board in known_boards(bundle, parse_board("QsJh2h"))]
+    assert "QsJh2h8d" in turns
+    assert len(known_boards(bundle, parse_board("QsJh2h8d"))) == 48
+
+
+def test_drawn_boards_have_buckets_on_every_street(exported: Path) -> None:
+    bundle, rng = open_blueprint(exported), np.random.default_rng(1)
+    drawn = [draw_board(bundle, rng) for _ in range(30)]
+    for board in drawn:
+        assert len(set(board.tolist())) == 5
+        for cards in (3, 4, 5):
+            board_buckets(bundle, board[None, :cards])
+    # Suits are drawn too, so that a flop comes in several of them.
+    assert len({format_cards(np.sort(board[:3])) for board in drawn}) > 5

@@ -1,0 +1,209 @@
+"""Solving from the page: in the background, kept, cancelled, locked, queued."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from artifacts.bundle import open_bundle
+from artifacts.subgame_bundle import SubgameBundle
+from pipelines.explorer import solves as solves_module
+from pipelines.explorer.server import create_app
+from tests.pipelines.explorer.conftest import RIVER, SMALL, TURN, Client
+
+Ask = Callable[..., Any]
+BLUEPRINT = "export-global"
+SPOT = {"source": BLUEPRINT, "line": "b250c/xx/x", "board": TURN}
+LONG = {"sizes": "75%", "raises": "a", "iterations": 100_000}
+
+
+def start(client: Client, **request: Any) -> Any:
+    answer = client.post("/api/solve", json={"kind": "subgame", **SPOT, **SMALL, **request})
+    assert answer.status_code == 202, answer.text
+    return answer.json()
+
+
+def ended(client: Client, model: Any, *, within: float = 120.0) -> Any:
+    deadline = time.monotonic() + within
+    while time.monotonic() < deadline:
+        model = client.get(f"/api/solve/{model['id']}").json()
+        if model["state"] in ("done", "cancelled", "failed"):
+            return model
+        time.sleep(0.05)
+    raise AssertionError(f"still {model['state']}")
+
+
+@pytest.fixture(scope="module")
+def solved(client: Client) -> Any:
+    """A quick solve of the turn, ended."""
+    return ended(client, start(client))
+
+
+def test_a_solve_is_kept_and_becomes_a_source(client: Client, solved: Any, store: Path, ask: Ask) -> None:
+    assert solved["state"] == "done"
+    assert (solved["iteration"], solved["cached"]) == (3, False)
+    assert 0 < solved["memory_bytes"] < solved["memory_limit"]
+    bundle = open_bundle(store / solved["source"])
+    assert isinstance(bundle, SubgameBundle)
+    node = ask("node", source=solved["source"], line=SPOT["line"], board=TURN, raw=True)
+    assert [action["token"] for action in node["actions"]] == list(bundle.solved.actions())
+    shares = [action["frequency"] for action in node["actions"]]
+    assert shares == pytest.approx(bundle.solved.frequencies(), abs=1e-5)
+    about = {source["id"]: source for source in ask("sources")["sources"]}[solved["source"]]
+    assert (about["kind"], about["blueprint"], about["board"]) == ("subgame", BLUEPRINT, TURN)
+
+
+def test_the_same_question_is_answered_at_once_also_by_another_server(
+    client: Client, solved: Any, store: Path
+) -> None:
+    again = start(client)
+    assert (again["state"], again["cached"], again["source"]) == ("done", True, solved["source"])
+    other = create_app(store, workers=1)
+    after_restart = start(Client(other))
+    assert (after_restart["cached"], after_restart["source"]) == (True, solved["source"])
+    other.state.solves.close()
+
+
+def test_events_tell_every_change_until_the_end(client: Client) -> None:
+    model = start(client, iterations=4)
+    answer = client.get(f"/api/solve/{model['id']}/events")
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    states = [json.loads(line.removeprefix("data: ")) for line in answer.text.split("\n\n") if line]
+    assert states[-1]["state"] == "done"
+    assert states[-1]["source"].startswith("subgame-")
+    assert [state["iteration"] for state in states] == sorted(state["iteration"] for state in states)
+
+
+def test_a_running_solve_shows_its_strategy_so_far_and_can_be_cancelled(
+    client: Client, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(solves_module, "SNAPSHOT_EVERY", 0.0)
+    before = set(store.glob("subgame-*"))
+    model = start(client, **LONG)
+    waiting = start(client, **LONG, safety="resolve")
+    deadline = time.monotonic() + 60
+    running: Any = {}
+    while time.monotonic() < deadline and not running.get("grid"):
+        running = client.get(f"/api/solve/{model['id']}", params={"grid": True}).json()
+        time.sleep(0.05)
+    assert running["state"] == "running"
+    assert sum(running["frequencies"]) == pytest.approx(1.0, abs=1e-4)
+    assert len(running["grid"]) == 169
+    assert running["seconds_left"] > 0
+    # One at a time on one worker: the other one waits.
+    queued = client.get(f"/api/solve/{waiting['id']}").json()
+    assert (queued["state"], queued["position"]) == ("queued", 1)
+    assert client.delete(f"/api/solve/{waiting['id']}").json()["state"] == "cancelled"
+    client.delete(f"/api/solve/{model['id']}")
+    assert ended(client, model)["state"] == "cancelled"
+    assert set(store.glob("subgame-*")) == before
+    listed = [one["id"] for one in client.get("/api/solves").json()["solves"]]
+    assert listed.index(waiting["id"]) < listed.index(model["id"])
+
+
+def test_ranges_go_on_from_a_solved_street(client: Client, solved: Any, ask: Ask, store: Path) -> None:
+    """The river of a solved turn starts with what the turn's solution leaves of both ranges."""
+    line = "b250c/xx/xx"
+    here = ask("node", source=solved["source"], line=line, board=RIVER)
+    assert (here["answered_by"], here["can_solve"]) == (BLUEPRINT, True)
+    assert "not part of the solve" in here["note"]
+    river = ended(client, start(client, source=solved["source"], line=line + "/", board=RIVER))
+    turn, after = open_bundle(store / solved["source"]), open_bundle(store / river["source"])
+    assert isinstance(turn, SubgameBundle)
+    assert isinstance(after, SubgameBundle)
+    for seat in range(2):
+        left = turn.solved.range(seat, line)
+        start_of_river = after.solved.ranges[seat]
+        held = start_of_river > 0
+        expected = left[held] / left[held].max()
+        assert start_of_river[held] == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_locked_decision_is_played_as_given(client: Client, ask: Ask) -> None:
+    lock = {"line": "b250c/xx/", "strategy": {"x": 1.0}}
+    done = ended(client, start(client, line="b250c/xx/", locks=[lock]))
+    assert done["state"] == "done"
+    node = ask("node", source=done["source"], line="b250c/xx/", board=TURN)
+    assert node["actions"][0]["frequency"] == pytest.approx(1.0, abs=1e-6)
+    about = {source["id"]: source for source in ask("sources")["sources"]}[done["source"]]
+    assert about["locked"] == ["b250c/xx/"]
+    shown = {"line": "b250c/xx/", "source": done["source"]}
+    again = ended(client, start(client, line="b250c/xx/", locks=[shown]))
+    assert again["state"] == "done"
+
+
+def test_a_deep_solve_measures_how_exploitable_it_is(client: Client) -> None:
+    river = {"line": "b250c/xx/xx/", "board": RIVER, "depth": "deep", "iterations": 60, "target_pct": 0.01}
+    model = start(client, **river)
+    states = client.get(f"/api/solve/{model['id']}/events").text.split("\n\n")
+    last = json.loads(states[-2].removeprefix("data: "))
+    assert last["state"] == "done"
+    assert last["exploitability"] > 0
+    assert last["unit"] == "% of pot"
+
+
+def test_a_game_is_solved_before_the_flop(client: Client, ask: Ask) -> None:
+    answer = client.post("/api/solve", json={"kind": "preflop", "game": "hu25", "iterations": 50})
+    done = ended(client, answer.json())
+    assert done["state"] == "done"
+    assert done["unit"] == "mbb/hand"
+    node = ask("node", source=done["source"])
+    aces = node["grid"][0]
+    assert aces["strategy"][0] == pytest.approx(0.0, abs=1e-3)  # aces never fold
+    closed = ask("node", source=done["source"], line=node["actions"][1]["next"] + "x")
+    assert closed["kind"] == "end"
+    assert "checked down" in closed["note"]
+
+
+def test_solved_boards_make_a_report(client: Client, solved: Any, ask: Ask) -> None:
+    data = ask("report", source=BLUEPRINT, line="b250c/xx", board=TURN[:6], solved=True)
+    assert [row["board"] for row in data["rows"]] == [TURN] * len(data["rows"])
+    assert solved["source"] in [row["source"] for row in data["rows"]]
+    assert all(row["ev"] > 0 for row in data["rows"])
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        ({"line": "b250", "board": ""}, "board: 0 cards"),
+        ({"line": "b250c/xx/x", "board": "QsJh2h"}, "is on the turn, which has 4"),
+        ({"sizes": "75"}, "sizes: size '75' is not understood"),
+        ({"source": "always-call:export-global"}, "only a blueprint or a subgame"),
+        ({"iterations": 0}, "iterations: Input should be greater than or equal to 1"),
+        ({"iterations": 10**9}, "iterations: Input should be less than or equal to 100000"),
+        ({"depth": "deepest"}, "depth: Input should be 'quick' or 'deep'"),
+        ({"locks": [{"line": "b250c/xx/", "strategy": {"x": 0.5}}]}, "lock: the probabilities sum to 0.5"),
+        ({"locks": [{"line": "b250c/xx/"}]}, "locks: give a strategy, or the source"),
+        ({"unknown": 1}, "unknown: Extra inputs are not permitted"),
+    ],
+)
+def test_a_solve_that_makes_no_sense_is_refused(client: Client, request_: Any, message: str) -> None:
+    answer = client.post("/api/solve", json={"kind": "subgame", **SPOT, **SMALL, **request_})
+    assert answer.status_code == 422
+    assert message in answer.json()["detail"]
+
+
+def test_a_solve_that_needs_too_much_memory_is_refused_before_it_starts(store: Path) -> None:
+    app = create_app(store, workers=1)
+    app.state.solves.memory_limit = 1000
+    client = Client(app)
+    done = ended(client, start(client, iterations=7))
+    assert done["state"] == "failed"
+    assert "over the limit" in done["detail"]
+    app.state.solves.close()
+
+
+def test_no_more_than_so_many_solves_wait(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solves_module, "MAX_WAITING", 0)
+    app = create_app(store, workers=1)
+    client = Client(app)
+    first = start(client, **LONG, seconds=30)
+    answer = client.post("/api/solve", json={"kind": "subgame", **SPOT, **LONG, "safety": "reach"})
+    assert answer.status_code == 429
+    client.delete(f"/api/solve/{first['id']}")
+    app.state.solves.close()
