@@ -53,7 +53,7 @@ class Game(_Section):
         if game.small_blind == 0:
             raise rejection("small_blind", 0, f"1 to {BIG_BLIND}")
         game.check_minimum_raises()
-        for seat, (stack, ante) in enumerate(zip(game.stacks, game.antes)):
+        for seat, (stack, ante) in enumerate(zip(game.stacks, game.posted_antes)):
             if stack <= game.blind_unit + ante:
                 blind = "straddle" if game.straddle else "big blind"
                 accepted = f"more than ante and {blind}, {game.blind_unit + ante}"
