@@ -42,7 +42,8 @@ class RunRow:
     """One pipeline run as recorded. Exploitability in mbb/hand, `_se` its standard error; None where not measured.
 
     `bundle` is the folder name of the exported bundle, empty where the run did not get there; `stacks` in chips.
-    `resolved` is what `pipelines.resolve` measured for that bundle, as ``street on tier`` and mbb/hand.
+    `resolved` is what `pipelines.resolve` measured for that bundle, as ``street on tier`` and mbb/hand. `gain_mean` is
+    what responders gain on average over the seats, where there are three or more.
     """
 
     run_id: str
@@ -62,6 +63,7 @@ class RunRow:
     stacks: tuple[int, ...] = ()
     exploitability_raw_se: float | None = None
     resolved: dict[str, float] = field(default_factory=dict)
+    gain_mean: float | None = None
 
 
 #: Start of the name of what `pipelines.resolve` measures; the street follows.
@@ -134,6 +136,7 @@ def _row(run: Any) -> RunRow:
         settings=dict(run.data.params),
         bundle=f"export-{tags['key.export']}" if "key.export" in tags else "",
         stacks=_stacks(run.data.params.get("game.stacks", "")),
+        gain_mean=metrics.get("gain_mean"),
     )
 
 
@@ -149,7 +152,8 @@ def ranked(rows: Sequence[RunRow]) -> dict[tuple[str, str], list[RunRow]]:
         groups.setdefault((row.game, row.tier), []).append(row)
 
     def order(row: RunRow) -> tuple[bool, float]:
-        return row.exploitability_raw is None, row.exploitability_raw or 0.0
+        figure = row.exploitability_raw if row.gain_mean is None else row.gain_mean
+        return figure is None, figure or 0.0
 
     return {key: sorted(group, key=order) for key, group in sorted(groups.items())}
 
@@ -178,7 +182,9 @@ def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -
                 row.started,
                 row.status.lower(),
                 row.bundle[:13] or "-",
-                _with_error(row.exploitability_raw, row.exploitability_raw_se),
+                f"gain {row.gain_mean:.2f}"
+                if row.gain_mean is not None
+                else _with_error(row.exploitability_raw, row.exploitability_raw_se),
                 _number(row.exploitability_cleaned),
                 _number(row.core_hours, 4),
                 "-" if row.peak_memory_bytes is None else size(row.peak_memory_bytes),

@@ -46,6 +46,8 @@ class TrainingConfig(SolverConfig):
     seed: int
     # When a checkpoint is saved changes nothing. Saving takes `phase.SAVING_SHARE` of the time at most.
     checkpoint_minutes: float = field(metadata=NO_EFFECT)
+    # Of games of three or more seats, which are trained otherwise.
+    postflop: str = field(default="joint", metadata=NO_EFFECT)
 
 
 @dataclass(frozen=True, eq=False)
