@@ -7,6 +7,7 @@ that calls is on the line when the line has the call, however it goes on.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,7 @@ class SeatMarks:
 
 
 def seat_marks(
-    tree: PublicTree, shares: NDArray[np.floating], weights: NDArray[np.floating], *, reach_rule: str = "max"
+    tree: PublicTree, shares: NDArray[np.floating], weights: NDArray[Any], *, reach_rule: str = "max"
 ) -> SeatMarks:
     """Reach and marks of every decision of a tree.
 

@@ -21,6 +21,7 @@ from pipelines.commands.options import (
     say_newest,
     seat_number,
     user_input,
+    with_preflop,
     writable,
 )
 from pipelines.run.errors import UserError
@@ -139,7 +140,7 @@ def line_of_seat(bundle: PreflopBundle | SpotBundle, line: str, seat: str | None
     name, start = bundle.seats[number], line
     while bundle.decision(line).player != number:
         decision = bundle.decision(line)
-        if "f" not in decision.tokens or bundle.ends_hand(line + "f"):
+        if "f" not in decision.tokens or with_preflop(bundle).ends_hand(line + "f"):
             raise ValueError(
                 f"--seat {name}: it does not act after {start or 'the start'} and folds of the others"
             )

@@ -6,6 +6,7 @@ through Ray's object store. Which worker plays what changes nothing (`solver.mul
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -70,12 +71,17 @@ def bucket_tables(bundle: Bundle) -> BucketTables:
     )
 
 
+def writable(game: MultiwayGame) -> MultiwayGame:
+    """A copy of a game that Ray delivered: its arrays are read-only, for which all kernels would be compiled again."""
+    return copy.deepcopy(game)
+
+
 class StreamHost:
     """A replica in a worker; the first one keeps the average."""
 
     def __init__(self, shared: tuple[Setup, Schedule, Streams], number: int) -> None:
         setup, rule, streams = shared
-        self._replica = Replica(setup.game, rule, streams, setup.buckets, averages=number == 0)
+        self._replica = Replica(writable(setup.game), rule, streams, setup.buckets, averages=number == 0)
 
     def begin_epoch(self) -> None:
         """See `Replica.begin_epoch`."""
@@ -236,7 +242,7 @@ def responding(config: MultiwayConfig, seed: int) -> Responding:
 
 def _respond(seat: int, shared: tuple[Setup, Table, Responding]) -> Table:
     setup, table, config = shared
-    return train_responder(setup.game, np.array(table), seat, config, setup.buckets)
+    return train_responder(writable(setup.game), np.array(table), seat, config, setup.buckets)
 
 
 def _measure(
@@ -245,7 +251,7 @@ def _measure(
     setup, table, config, responses = shared
     seat, deals = item
     own = np.array(responses[seat])
-    return measure(setup.game, np.array(table), own, seat, deals, config.seed + 1, setup.buckets)
+    return measure(writable(setup.game), np.array(table), own, seat, deals, config.seed + 1, setup.buckets)
 
 
 def seat_results(setup: Setup, table: Table, config: Responding, run: StageRun) -> dict[str, SeatResult]:

@@ -60,7 +60,7 @@ def cards_of(
     ranks: int = 13,
     suits: int = 4,
     boards: NDArray[np.uint8] = _NO_BOARDS,
-    weights: NDArray[np.floating] | None = None,
+    weights: NDArray[Any] | None = None,
 ) -> Cards:
     """A deck; `boards` and `weights` restrict hold'em to some boards."""
     chance = np.zeros(0)
@@ -315,7 +315,8 @@ def _recount_flushes(free: Any, suit: Any, held: Any, ranks: Any, seats: Any, de
                     continue
             elif held < 4:
                 continue
-            low, high = min(card, other), max(card, other)
+            low: Any = min(card, other)
+            high: Any = max(card, other)
             hand = _class_of(low, high)
             plain = np.int64(deal.pair_strength[_rank_pair(low >> 2, high >> 2)])
             _count_hand(plain, seats, deal, hand, np.float32(-1))
@@ -338,7 +339,8 @@ def _deal_hands(key: Any, seats: Any, board: Any, cards: Any, deal: Any) -> None
     held, ranks = suit_count[suit], suit_ranks[suit]
     for seat in range(seats):
         one, two = deal.cards[board + 2 * seat], deal.cards[board + 2 * seat + 1]
-        low, high = min(one, two), max(one, two)
+        low: Any = min(one, two)
+        high: Any = max(one, two)
         deal.strength[seat] = _strength_of(low, high, deal.pair_strength, suit, held, ranks)
         deal.hand[seat] = _class_of(low, high)
     _rank_seats(seats, deal)

@@ -246,10 +246,40 @@ def _outcomes(
 
 
 @njit(cache=True, fastmath=True)
+def _one_pot_values(seat: Any, terminals: Any, end: Any, deal: Any, out: Any) -> None:
+    """The same where chips are money and all play for one pot: only the best opponent matters."""
+    live = terminals.live[end]
+    best: Any = np.int64(-1)
+    ties = 0
+    for other in range(deal.strength.shape[0]):
+        if other == seat or not (live >> other) & 1:
+            continue
+        if best < 0 or deal.strength[other] > deal.strength[best]:
+            best = other
+            ties = 1
+        elif deal.strength[other] == deal.strength[best]:
+            ties += 1
+    lost = np.float32(-terminals.committed[end, seat])
+    won = np.float32(terminals.kept[end] * terminals.amount[end, 0])
+    if not (live >> seat) & 1 or best < 0:
+        value = lost if best >= 0 or not (live >> seat) & 1 else lost + won
+        for c in range(out.shape[0]):
+            out[c] = value * deal.live[c]
+        return
+    shared = won / np.float32(ties + 1)
+    tied, better = deal.tied[deal.group[best]], deal.better[deal.position[best]]
+    for c in range(out.shape[0]):
+        out[c] = lost * deal.live[c] + shared * tied[c] + won * better[c]
+
+
+@njit(cache=True, fastmath=True)
 def _terminal_values(
     seat: Any, terminals: Any, end: Any, stakes: Any, deal: Any, work: Any, out: Any
 ) -> None:
     """Value of an end before the flop to a seat by class: net big blinds times the hands that nobody blocks."""
+    if terminals.pots[end] == 1 and stakes.payouts.shape[0] == 0:
+        _one_pot_values(seat, terminals, end, deal, out)
+        return
     levels = _outcomes(seat, terminals, end, terminals.live[end], False, deal.strength, stakes, work)
     value = work.value
     first = np.float32(value[0])

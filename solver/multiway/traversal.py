@@ -33,10 +33,10 @@ class Hands(NamedTuple):
     """All hands that nobody blocks, from weakest to strongest, for play after the flop.
 
     ``lower[s]`` hands are weaker than the hand of seat s and ``upper[s]`` are not stronger. ``bucket[k, m]`` is the
-    column of hand m on street k, ``drawn[s, k]`` that of the hand dealt to seat s. ``count[0]`` hands there are.
+    column of hand m on street k, ``drawn[s, k]`` that of the hand dealt to seat s. ``number[0]`` hands there are.
     """
 
-    count: NDArray[np.int64]
+    number: NDArray[np.int64]
     board: NDArray[np.uint8]
     strengths: NDArray[np.int16]
     order: NDArray[np.int16]
@@ -103,7 +103,7 @@ def space_for(game: MultiwayGame, columns: int = 1) -> Space:
     seats = game.seats
     whole = np.zeros
     hands = Hands(
-        count=whole(1, np.int64),
+        number=whole(1, np.int64),
         board=whole(5, np.uint8),
         strengths=whole(NUM_COMBOS, np.int16),
         order=whole(NUM_COMBOS, np.int16),
@@ -133,7 +133,7 @@ def _draw(table: Any, first: Any, step: Any, actions: Any, chance: Any) -> Any:
     if not total > 0:
         return min(actions - 1, np.int64(chance * actions))
     left = chance * total
-    chosen = np.int64(-1)
+    chosen: Any = np.int64(-1)
     for k in range(actions):
         regret = table[first + k * step]
         if regret > 0:
@@ -163,7 +163,7 @@ def _find_hands(seats: Any, deal: Any, hands: Any) -> None:
         hands.strength[count] = hands.strengths[combo]
         hands.group[count] = _class_of(low, high)
         count += 1
-    hands.count[0] = count
+    hands.number[0] = count
     for seat in range(seats):
         strength = deal.strength[seat]
         hands.lower[seat] = np.searchsorted(hands.strength[:count], strength)
@@ -177,7 +177,7 @@ def _find_columns(seats: Any, number: Any, columns: Any, deal: Any, hands: Any) 
     for street in range(3):
         start = texture * columns.size[street]
         buckets = columns.bucket[number, street]
-        for m in range(hands.count[0]):
+        for m in range(hands.number[0]):
             hands.bucket[street, m] = buckets[hands.order[m]]
         for seat in range(seats):
             one, two = deal.cards[5 + 2 * seat], deal.cards[6 + 2 * seat]
@@ -205,7 +205,7 @@ def _later_end(seat: Any, leaf: Any, end: Any, node: Any, arrays: Any, space: An
         out[start : hands.lower[other]] = work.value[2 * k]
         out[hands.lower[other] : hands.upper[other]] = work.value[2 * k + 1]
         start = hands.upper[other]
-    out[start : hands.count[0]] = work.value[2 * levels]
+    out[start : hands.number[0]] = work.value[2 * levels]
 
 
 @njit(cache=True, fastmath=True)
@@ -226,7 +226,7 @@ def _later_values(
     """Value of a leaf to a seat by hand, to ``space.later.value[0]``; its regrets after the flop are updated."""
     templates, leaves, hands, walk = arrays.templates, arrays.leaves, space.hands, space.later
     table = arrays.preflop_entries + leaves.table[leaf]
-    num_hands = hands.count[0]
+    num_hands = hands.number[0]
     places = 0
     walk.pending[0, 0] = leaves.root[leaf]
     walk.pending[0, 1] = -1
@@ -317,7 +317,7 @@ def _leaf_values(
     _later_values(seat, leaf, end, arrays, own, others, learn, key, texture, sizes, space, counts)
     out[:] = 0
     value = space.later.value[0]
-    for m in range(hands.count[0]):
+    for m in range(hands.number[0]):
         out[hands.group[m]] += value[m]
 
 
@@ -373,7 +373,7 @@ def _traverse(
                     seat, arrays.terminals, end, arrays.stakes, deal, space.work, walk.value[place]
                 )
                 continue
-            if space.hands.count[0] == 0:
+            if space.hands.number[0] == 0:
                 _find_hands(arrays.seats, deal, space.hands)
                 _find_columns(arrays.seats, number, columns, deal, space.hands)
             _leaf_values(
@@ -456,7 +456,7 @@ def _play_deals(
     for number in range(values.shape[0]):
         key = _deal_key(seed, first + number)
         _deal(key, arrays.seats, arrays.cards, space.deal)
-        space.hands.count[0] = 0
+        space.hands.number[0] = 0
         hands = space.deal.live.sum()
         for seat in range(arrays.seats):
             if learns[seat]:

@@ -25,7 +25,7 @@ def bench(name: str, *options: str) -> str:
 
 def test_every_script_is_run_here() -> None:
     scripts = {path.stem.removeprefix("bench_") for path in (ROOT / "scripts").glob("*.py")}
-    assert scripts == {"abstractions", "blueprint", "evaluate", "postflop", "scaling", "subgame"}
+    assert scripts == {"abstractions", "blueprint", "evaluate", "multiway", "postflop", "scaling", "subgame"}
 
 
 def test_the_evaluation_of_a_flop_is_timed_beside_a_sweep_of_every_board() -> None:
@@ -44,6 +44,12 @@ def test_subgames_are_timed_and_judged(exported: Path) -> None:
     assert row.startswith("b250c/xx/@QsJh2h8d")
     assert "loss" in row
     assert "iterations" in row
+
+
+def test_training_of_three_seats_is_timed() -> None:
+    (row,) = json.loads(bench("multiway", "--seats", "3", "--deals", "200", "--epochs", "2", "--json"))
+    assert row["seats"] == 3
+    assert row["traversals_per_second"] > 0
 
 
 def test_the_chain_of_abstractions_buckets_every_street() -> None:

@@ -93,7 +93,9 @@ def test_hands_that_nobody_blocks_are_counted_as_brute_force_counts_them(number:
 
 
 def test_values_of_all_seats_sum_to_nothing_without_rake() -> None:
-    game = MultiwayGame.build(GameConfig(stacks=(900, 400, 1500), raise_sizes=("2.5,a", "a"), antes=(10, 10, 10)))
+    game = MultiwayGame.build(
+        GameConfig(stacks=(900, 400, 1500), raise_sizes=("2.5,a", "a"), antes=(10, 10, 10))
+    )
     uniform = np.ones(game.entries, np.float32)
     values = Player(game).play(uniform, uniform, 2, 0, 40_000, learn=False)
     error = values.sum(axis=1).std() / np.sqrt(len(values))
