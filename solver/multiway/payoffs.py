@@ -157,11 +157,12 @@ def _share_extra(live: Any, extra: Any, rank: Any, won: Any) -> None:
     seats = rank.shape[0]
     low = 0.0
     while True:
-        high = np.inf
+        high = low
         for seat in range(seats):
-            if (live >> seat) & 1 and low < extra[seat] < high:
+            # The callers are compiled with fast arithmetic, which knows no infinity to start from.
+            if (live >> seat) & 1 and extra[seat] > low and (high == low or extra[seat] < high):
                 high = extra[seat]
-        if high == np.inf:
+        if high == low:
             break
         amount = 0.0
         members = np.int64(0)
