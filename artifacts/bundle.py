@@ -169,7 +169,7 @@ def open_bundle(path: str | Path, *, verify: Verify = "first") -> Bundle:
     folder = Path(path)
     manifest = read_manifest(folder)
     known = verified_before(folder, manifest.hashes) if verify == "first" else {}
-    bundle = _bundle_type(manifest.stage)(folder, manifest, None if verify == "never" else known)
+    bundle = _bundle_type(manifest)(folder, manifest, None if verify == "never" else known)
     if verify == "always":
         bundle.verify()
         return bundle
@@ -179,8 +179,13 @@ def open_bundle(path: str | Path, *, verify: Verify = "first") -> Bundle:
     return bundle
 
 
-def _bundle_type(stage: str) -> type[Bundle]:
+def _bundle_type(manifest: Manifest) -> type[Bundle]:
     # The types extend this module's class, so they are imported when a bundle of their stage is opened.
+    stage = manifest.stage
+    if stage == "export" and "seats" in manifest.config:
+        from artifacts.blueprint.multiway_bundle import MultiwayBundle
+
+        return MultiwayBundle
     if stage == "export":
         from artifacts.blueprint.bundle import BlueprintBundle
 

@@ -67,6 +67,11 @@ def read_state(bundle: Bundle) -> Arrays:
     return {key: np.asarray(array) for key, array in unpack_arrays(bundle, "state").items()}
 
 
+def read_multiway_table(bundle: Bundle) -> NDArray[np.float32]:
+    """Of stage `multiway`: the strategy, laid out as a table of `solver.multiway`."""
+    return np.array(bundle["strategy"]["probability"])
+
+
 def read_trained_blueprint(bundle: Bundle, buckets: Bundle, preflop_equity: Bundle) -> Blueprint:
     """Of stage `dcfr`: the blueprint.
 

@@ -27,12 +27,13 @@ from pipelines.config.composition import (
 )
 from pipelines.config.default_store import store_note
 from pipelines.config.schema import Config
-from pipelines.config.trainable import check_trainable
+from pipelines.config.trainable import check_trainable, is_multiway
 from pipelines.figures.bucket_equity import bucket_equity_figures
 from pipelines.figures.buckets import bucket_figures
 from pipelines.figures.evaluate import evaluation_figures
 from pipelines.figures.export import bundle_figures
 from pipelines.figures.flops import flop_figures
+from pipelines.figures.multiway import gain_figures, multiway_figures
 from pipelines.figures.preflop_equity import preflop_equity_figures
 from pipelines.figures.textures import texture_figures
 from pipelines.figures.trace import trace_figures
@@ -42,7 +43,7 @@ from pipelines.run.command import failure_line, run_command
 from pipelines.run.disk import Room, check_store, check_writable, make_store
 from pipelines.run.engine import Planner, Ref, Runner, Stages
 from pipelines.run.errors import UserError
-from pipelines.run.headline import description, result_words
+from pipelines.run.headline import description, gain_words, result_words
 from pipelines.run.progress import Reporter, duration, size
 from pipelines.run.revision import git_revision
 from pipelines.run.tracking import Tracker, exit_status, flatten
@@ -54,6 +55,9 @@ from pipelines.stages import (
     export,
     flops,
     lcfr,
+    multiway,
+    multiway_evaluate,
+    multiway_export,
     preflop_equity,
     preflop_ev,
     textures,
@@ -63,39 +67,19 @@ from pipelines.training.setup import TrainingConfig
 
 
 def pipeline(config: Config, run: Stages) -> Ref:
-    """The stages in order, each a call. Returns the bundle to export."""
-    cards = run.stage(
-        "flops",
-        flops.compute,
-        flops.FlopsConfig(),
-        {},
-        figures=flop_figures,
-    )
+    """The stages in order. Returns the bundle to export."""
+    return multiway_pipeline(config, run) if is_multiway(config) else heads_up_pipeline(config, run)
+
+
+def heads_up_pipeline(config: Config, run: Stages) -> Ref:
+    """The stages of a game of two seats in order, each a call."""
+    boards, hands = abstraction(config, run)
     equity = run.stage(
         "preflop_equity",
         preflop_equity.compute,
         preflop_equity.PreflopEquityConfig(),
         {},
         figures=preflop_equity_figures,
-    )
-    boards = run.stage(
-        "textures",
-        textures.compute,
-        textures.TexturesConfig(
-            config.abstraction.textures,
-            config.abstraction.turn_transitions,
-            config.abstraction.river_transitions,
-            config.seed,
-        ),
-        {"flops": cards},
-        figures=texture_figures,
-    )
-    hands = run.stage(
-        "buckets",
-        buckets.compute,
-        buckets_config(config, **config.abstraction.buckets.model_dump()),
-        {"textures": boards},
-        figures=bucket_figures,
     )
     pairs = run.stage(
         "bucket_equity",
@@ -156,6 +140,66 @@ def pipeline(config: Config, run: Stages) -> Ref:
         game | {"lcfr": start, "dcfr": finish, "evaluate": measured, "preflop_ev": values},
         figures=bundle_figures,
     )
+
+
+def multiway_pipeline(config: Config, run: Stages) -> Ref:
+    """The stages of a game of three or more seats in order, each a call."""
+    game = config.game.game_config()
+    inputs: dict[str, Ref] = {}
+    if config.solver.postflop == "joint":
+        boards, hands = abstraction(config, run)
+        inputs = {"textures": boards, "buckets": hands}
+    trained = run.stage(
+        "multiway",
+        multiway.compute,
+        multiway.TrainConfig(game, config.multiway, config.seed, config.solver.checkpoint_minutes),
+        inputs,
+    )
+    measured = run.stage(
+        "evaluate",
+        multiway_evaluate.compute,
+        multiway_evaluate.GainsConfig(game, config.multiway, config.seed),
+        inputs | {"multiway": trained},
+        figures=gain_figures,
+    )
+    return run.stage(
+        "export",
+        multiway_export.compute,
+        multiway_export.MultiwayExportConfig(game, game.num_seats, config.evaluate.reach_rule),
+        inputs | {"multiway": trained, "evaluate": measured},
+        figures=multiway_figures,
+    )
+
+
+def abstraction(config: Config, run: Stages) -> tuple[Ref, Ref]:
+    """Textures and buckets, which all games share."""
+    cards = run.stage(
+        "flops",
+        flops.compute,
+        flops.FlopsConfig(),
+        {},
+        figures=flop_figures,
+    )
+    boards = run.stage(
+        "textures",
+        textures.compute,
+        textures.TexturesConfig(
+            config.abstraction.textures,
+            config.abstraction.turn_transitions,
+            config.abstraction.river_transitions,
+            config.seed,
+        ),
+        {"flops": cards},
+        figures=texture_figures,
+    )
+    hands = run.stage(
+        "buckets",
+        buckets.compute,
+        buckets_config(config, **config.abstraction.buckets.model_dump()),
+        {"textures": boards},
+        figures=bucket_figures,
+    )
+    return boards, hands
 
 
 def buckets_config(config: Config, *, flop: int, turn: int, river: int) -> buckets.BucketsConfig:
@@ -225,7 +269,10 @@ def run_pipeline(config: Config) -> Path | None:
         tracker.finish("FINISHED")
     note_run(store, result.name, RunNote(config.preset or "custom", tracker.run_id))
     path = store.path(result.stage, result.key)
-    reporter.say(result_words(store.open(result.stage, result.key).metrics, config.evaluate.final_tier))
+    metrics = store.open(result.stage, result.key).metrics
+    reporter.say(
+        gain_words(metrics) if is_multiway(config) else result_words(metrics, config.evaluate.final_tier)
+    )
     if runner.computed:
         reporter.say(
             f"computed {', '.join(runner.computed)}; peak memory {size(runner.peak_bytes)}, "
@@ -245,7 +292,7 @@ def run_tags(config: Config) -> dict[str, str]:
     return {
         "preset": config.preset or "custom",
         "game.id": config.game.id,
-        "tier": config.evaluate.final_tier,
+        "tier": multiway_export.TIER if is_multiway(config) else config.evaluate.final_tier,
         "mlflow.note.content": description(
             config.game.id, stacks, (config.evaluate.checkpoint_tier, config.evaluate.final_tier)
         ),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from artifacts.blueprint.line_reach import LinePlay, line_plays
 from artifacts.blueprint.preflop_bundle import PreflopBundle
 from artifacts.errors import BundleError
-from solver.betting.lines import HEADS_UP_SEATS, STREETS, without_prefix
+from solver.betting.lines import STREETS, without_prefix
 
 
 @dataclass(frozen=True)
@@ -128,13 +128,13 @@ def bundle_difference(
     if not chosen:
         raise ValueError(f"prefix {prefix!r}: no {street} line begins with it")
     found = [
-        _line_difference(without_prefix(line), one, two)
+        _line_difference(without_prefix(line), first.seats, one, two)
         for line, one, two in zip(chosen, line_plays(first, chosen, cards), line_plays(second, chosen, cards))
     ]
     return sorted(found, key=lambda line: -line.weighted)
 
 
-def _line_difference(line: str, one: LinePlay, two: LinePlay) -> LineDifference:
+def _line_difference(line: str, seats: tuple[str, ...], one: LinePlay, two: LinePlay) -> LineDifference:
     if one.actions != two.actions:
         raise BundleError(
             f"line {line!r}: the blueprints offer different actions ({', '.join(one.actions)} and "
@@ -157,4 +157,4 @@ def _line_difference(line: str, one: LinePlay, two: LinePlay) -> LineDifference:
         if weighted[index] > 0
     )
     mean = float(weighted.sum()) / total if total > 0 else 0.0
-    return LineDifference(line, HEADS_UP_SEATS[one.player], total, mean, hands)
+    return LineDifference(line, seats[one.player], total, mean, hands)

@@ -18,6 +18,7 @@ from abstractions.cards import (
     format_combo,
     live_combos,
 )
+from artifacts.blueprint.multiway_bundle import MultiwayBundle
 from artifacts.blueprint.preflop_bundle import PreflopBundle
 from solver.strategy import by_combo
 
@@ -97,7 +98,12 @@ def line_plays(
     live = np.flatnonzero(live_combos(board))
     names = tuple(format_combo(int(combo)) for combo in live)
     for line in lines:
-        decision, reach = bundle.decision(line), hand_reach(bundle, line, board)
+        decision = bundle.decision(line)
+        if isinstance(bundle, MultiwayBundle):
+            rows, by_hand = bundle.preflop(line), bundle.line_reach(decision)
+            yield LinePlay(line, decision.player, rows.actions, CLASS_NAMES, by_hand, rows.raw_probability)
+            continue
+        reach = hand_reach(bundle, line, board)
         if not len(board) and isinstance(bundle, PreflopBundle | Agent):
             rows = bundle.preflop(line)
             by_class = np.bincount(CLASS_OF_COMBO, weights=reach, minlength=NUM_CLASSES).astype(np.float64)

@@ -68,10 +68,13 @@ class PreflopBundle(Bundle):
     Attributes
     ----------
     seats
-        Names of the two players, by number.
+        Names of the players, by number.
     """
 
-    seats = HEADS_UP_SEATS
+    @property
+    def seats(self) -> tuple[str, ...]:
+        """Names of the players, by number."""
+        return HEADS_UP_SEATS
 
     @property
     def root_board(self) -> NDArray[np.uint8]:
@@ -147,7 +150,7 @@ class PreflopBundle(Bundle):
         Parameters
         ----------
         player
-            Seat (0, 1) or ``sb``, ``bb``; by default the one to act.
+            Seat by number or by name, such as ``bb``; by default the one to act.
         board
             Public cards as dealt; needed once the line has seen a flop.
 
@@ -156,7 +159,7 @@ class PreflopBundle(Bundle):
         Array of the 169 classes without a board, of the 1,326 combos with one (0 for those it blocks).
         """
         walk = self._tree.walk(line)
-        seat = self.decision(line).player if player is None else parse_seat(player)
+        seat = self.decision(line).player if player is None else parse_seat(player, len(self.seats))
         cards = self._cards(board, walk, line)
         weights = reach(self, line, cards, seat)
         return weights if len(cards) else by_class(weights)

@@ -14,7 +14,6 @@ from pipelines.commands.options import (
     Board,
     Game,
     Json,
-    Player,
     Store,
     board_cards,
     bundle_and_line,
@@ -22,6 +21,7 @@ from pipelines.commands.options import (
     say_newest,
     seat_number,
     user_input,
+    with_preflop,
     writable,
 )
 from pipelines.run.errors import UserError
@@ -53,6 +53,10 @@ def chart(
         bool, typer.Option("--raw", help="the strategy as trained, off-path hands and all")
     ] = False,
     ev: Annotated[bool, typer.Option("--ev", help="what each hand wins, in big blinds")] = False,
+    seat: Annotated[
+        str | None,
+        typer.Option(help="three or more seats: the first decision of this seat if all before it fold"),
+    ] = None,
     board: Board = "",
     png: Annotated[Path | None, typer.Option(help="write the chart as a picture")] = None,
     svg: Annotated[Path | None, typer.Option(help="write the chart as a vector picture")] = None,
@@ -73,6 +77,8 @@ def chart(
       poker-solver chart
       poker-solver chart b200 --raw --game hu25
       poker-solver chart b250c/x --board QsJh2h --ev
+      poker-solver chart --seat CO --game six_max100
+      poker-solver chart ffb250 --seat BB
       poker-solver chart STORE/export-KEY b250r750 --png chart.png --html chart.html
     """
     for file in (png, svg, html):
@@ -87,6 +93,7 @@ def chart(
     from pipelines.run.bundle_source import source_of
 
     with user_input(None if path else bundle.path):
+        line = line_of_seat(bundle, line, seat)
         decision = bundle.decision(line)
         cards = board_cards(board) if board else bundle.root_board
         rows = chart_rows(bundle, line, cards, raw=raw, ev=ev)
@@ -117,6 +124,28 @@ def chart(
     for file in (png, svg, html):
         if file is not None:
             print(f"written: {file}")
+
+
+def line_of_seat(bundle: PreflopBundle | SpotBundle, line: str, seat: str | None) -> str:
+    """The line, followed by folds until a seat is to act where one is asked for.
+
+    Raises
+    ------
+    ValueError
+        If the seat has no decision there.
+    """
+    if seat is None:
+        return line
+    number = seat_number(bundle, seat)
+    name, start = bundle.seats[number], line
+    while bundle.decision(line).player != number:
+        decision = bundle.decision(line)
+        if "f" not in decision.tokens or with_preflop(bundle).ends_hand(line + "f"):
+            raise ValueError(
+                f"--seat {name}: it does not act after {start or 'the start'} and folds of the others"
+            )
+        line += "f"
+    return line
 
 
 def _chart_files(
@@ -218,7 +247,9 @@ def lines(
 
 def range_(
     words: BundleAndLine = None,
-    player: Annotated[Player | None, typer.Option(help="whose range; the one to act if left out")] = None,
+    player: Annotated[
+        str | None, typer.Option(help="whose range: bb, oop, CO; the one to act if left out")
+    ] = None,
     board: Board = "",
     game: Game = None,
     store: Store = DEFAULT_STORE,

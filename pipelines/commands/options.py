@@ -16,7 +16,7 @@ import typer
 
 from pipelines.config.default_store import CHECKOUT_STORE, FOLDER_STORE, default_store
 from pipelines.run.errors import UserError
-from solver.betting.lines import HEADS_UP_SEATS, PLAYERS, is_line
+from solver.betting.lines import HEADS_UP_SEATS, PLAYERS, is_line, parse_seat
 
 if TYPE_CHECKING:
     import numpy as np
@@ -189,7 +189,8 @@ def say_newest(bundle: PreflopBundle | SpotBundle, game: str | None) -> None:
 
 def _newest_exported(root: Path, game: str | None) -> PreflopBundle:
     """The exported bundle of a store that was used last, of a game where one is asked for."""
-    from artifacts.blueprint.bundle import open_blueprint
+    from artifacts.blueprint.preflop_bundle import PreflopBundle
+    from artifacts.bundle import open_bundle
     from artifacts.bundle_store import BundleStore
     from pipelines.config.named_games import game_name, named_games
 
@@ -201,7 +202,8 @@ def _newest_exported(root: Path, game: str | None) -> PreflopBundle:
         raise UserError(f"{root}: no exported bundle in this store; name one, or give --store ROOT")
     others = []
     for manifest in reversed(exported):
-        bundle = open_blueprint(store.path(manifest.stage, manifest.key))
+        bundle = open_bundle(store.path(manifest.stage, manifest.key))
+        assert isinstance(bundle, PreflopBundle)
         if game is None or game_name(bundle.game) == game:
             return bundle
         others.append(f"{game_name(bundle.game)} ({manifest.name})")
@@ -219,10 +221,15 @@ def with_preflop(bundle: PreflopBundle | SpotBundle) -> PreflopBundle:
     return bundle
 
 
-def seat_number(bundle: PreflopBundle | SpotBundle, player: Player) -> int:
+def seat_number(bundle: PreflopBundle | SpotBundle, player: str) -> int:
     """Number of a player in a bundle; heads-up, the big blind is out of position after the flop."""
+    if len(bundle.seats) > 2:
+        with user_input():
+            return parse_seat(player, len(bundle.seats))
+    if player not in tuple(Player):
+        raise UserError(f"player {player!r}: accepted are {', '.join(Player)}")
     other = {Player.SB: Player.IP, Player.BB: Player.OOP, Player.IP: Player.SB, Player.OOP: Player.BB}
-    return bundle.seats.index(player if player in bundle.seats else other[player])
+    return bundle.seats.index(player if player in bundle.seats else other[Player(player)])
 
 
 def bundle_and_line(words: Sequence[str] | None) -> tuple[Path | None, str]:

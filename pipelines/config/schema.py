@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from pipelines.config.machine import largest_object_store_mb
 from pipelines.config.tracking_places import check_folders, check_uri
-from pipelines.config.training import PhaseConfig, SolverConfig
+from pipelines.config.training import MultiwayConfig, PhaseConfig, SolverConfig
 from pipelines.run.errors import UserError
 from solver.betting.game import GameConfig
 from solver.validation import one_line, otherwise, rejection
@@ -52,8 +52,10 @@ class Game(_Section):
             raise rejection("big_blind", game.big_blind, f"{BIG_BLIND}")
         if game.small_blind == 0:
             raise rejection("small_blind", 0, f"1 to {BIG_BLIND}")
+        if game.straddle and game.num_seats == 2:
+            raise rejection("straddle", game.straddle, "0 with two seats: both post a blind already")
         game.check_minimum_raises()
-        for seat, (stack, ante) in enumerate(zip(game.stacks, game.antes)):
+        for seat, (stack, ante) in enumerate(zip(game.stacks, game.posted_antes)):
             if stack <= game.blind_unit + ante:
                 blind = "straddle" if game.straddle else "big blind"
                 accepted = f"more than ante and {blind}, {game.blind_unit + ante}"
@@ -71,9 +73,10 @@ class Game(_Section):
         keys = self.model_dump()
         # Written as a whole number or not, a rake is the same.
         keys |= {key: getattr(game, key) for key in keys if isinstance(getattr(game, key, None), float)}
-        # This key came later. Left out while it is off, it leaves the ids of earlier runs as they were.
-        if not game.no_flop_no_drop:
-            keys.pop("no_flop_no_drop", None)
+        # These keys came later. Left out while they are off, they leave the ids of earlier runs as they were.
+        for key in ("no_flop_no_drop", "big_blind_ante", "max_flop_players", "payouts"):
+            if not getattr(game, key):
+                keys.pop(key, None)
         digest = hashlib.sha256(json.dumps(keys, separators=(",", ":")).encode())
         return f"{self.name}-{digest.hexdigest()[:6]}"
 
@@ -236,6 +239,7 @@ class Config(_Section):
     solver: SolverConfig
     lcfr: PhaseConfig
     dcfr: PhaseConfig
+    multiway: MultiwayConfig
     evaluate: Evaluate
     cluster: Cluster
     tracking: Tracking

@@ -5,24 +5,37 @@ from __future__ import annotations
 from pipelines.config.schema import Config
 from pipelines.run.errors import UserError
 from solver.betting.game import GameConfig
+from solver.betting.lines import PREFLOP, RIVER
 from solver.betting.public_tree import NodeKind
 from solver.betting.tree import game_tree
 
 
 def heads_up_game(config: Config) -> GameConfig:
-    """The game of two seats that the solvers play; more seats are refused, until they can be solved."""
+    """The game of two seats that the exact preflop solver plays."""
     game = config.game.game_config()
     if game.num_seats != 2:
-        raise UserError(f"game.stacks: {game.num_seats} seats; accepted: 2, more cannot be solved yet")
+        raise UserError(
+            f"game.stacks: {game.num_seats} seats; accepted: 2, python -m pipelines.blueprint trains more"
+        )
     return game
+
+
+def is_multiway(config: Config) -> bool:
+    """Whether a game has three or more seats."""
+    return config.game.game_config().num_seats > 2
 
 
 def check_trainable(config: Config) -> None:
     """Refuse a game that the trainer would refuse, before the stages that come first have been computed."""
-    game = heads_up_game(config)
+    game = config.game.game_config()
+    multiway = is_multiway(config)
+    if not multiway and config.solver.postflop == "checkdown":
+        raise UserError(
+            "solver.postflop: checkdown is for three or more seats; poker-solver preflop solves such a game of two"
+        )
     try:
-        tree = game_tree(game)
+        tree = game_tree(game, last_street=PREFLOP if multiway else RIVER)
     except ValueError as error:
         raise UserError(f"game.{error}") from None
-    if not (tree.kind == NodeKind.CHANCE).any():
+    if not multiway and not (tree.kind == NodeKind.CHANCE).any():
         raise UserError("game.raise_sizes: no line sees a flop; poker-solver preflop solves such a game")

@@ -45,6 +45,8 @@ class SolverConfig:
         End a phase at a measurement when it has cost so much, or when it is this good (mbb/hand).
     stop_above_best
         End a phase when two measurements in a row are above its best one by more than this share of it; None: never.
+    postflop
+        With three or more seats, whether the game after the flop is trained along or flops are checked down.
     """
 
     opponent: Literal["river_best_response", "abstract"]
@@ -59,6 +61,7 @@ class SolverConfig:
     max_core_hours: Annotated[Number, Field(gt=0)] | None
     target_exploitability: Annotated[Number, Field(gt=0)] | None
     stop_above_best: Annotated[Number, Field(gt=0)] | None = None
+    postflop: Literal["joint", "checkdown"] = "joint"
 
     def __post_init__(self) -> None:
         if self.batch == 0 and self.boards == "members":
@@ -108,3 +111,49 @@ class PhaseConfig:
         """
         count = min(self.measurements, self.iterations)
         return [-(-self.iterations * k // count) for k in range(1, count + 1)]
+
+
+@one_line_init
+@dataclass(frozen=True, config=_CLOSED)
+class MultiwayConfig:
+    """The section `multiway`: training and measuring games of three or more seats.
+
+    Attributes
+    ----------
+    epochs, streams, deals
+        Epochs, streams of an epoch and deals of a stream; see `solver.multiway.replica`.
+    schedule, alpha, beta, gamma
+        Discount by epoch; exponents that are None are the schedule's own.
+    measurements
+        Measurements of the gains at equal distances on the way; the end is measured by its own stage.
+    responder_epochs, responder_deals, measured_deals
+        How a responder is trained, and on how many deals it is compared with the strategy.
+    """
+
+    epochs: Annotated[Whole, Field(ge=1, le=10_000_000)]
+    streams: Annotated[Whole, Field(ge=1, le=1024)]
+    deals: Annotated[Whole, Field(ge=1, le=1_000_000)]
+    # Flooring and predicting schedules lose their meaning when deals are sampled.
+    schedule: Literal["vanilla", "lcfr", "dcfr"]
+    alpha: Annotated[Number, Field(gt=0, le=10)] | None
+    beta: Annotated[Number, Field(ge=-10, le=10)] | None
+    gamma: Annotated[Number, Field(ge=0, le=20)] | None
+    measurements: Annotated[Whole, Field(ge=0, le=1000)]
+    responder_epochs: Annotated[Whole, Field(ge=1, le=100_000)]
+    responder_deals: Annotated[Whole, Field(ge=1, le=1_000_000)]
+    measured_deals: Annotated[Whole, Field(ge=100, le=1_000_000_000)]
+
+    def __post_init__(self) -> None:
+        if self.schedule == "vanilla" and (self.alpha is not None or self.beta is not None):
+            raise rejection(
+                "alpha", self.alpha, "null with schedule vanilla, which does not discount regrets"
+            )
+
+    def rule(self) -> Schedule:
+        """The schedule."""
+        return schedule(self.schedule, self.alpha, self.beta, self.gamma, horizon=self.epochs)
+
+    def marks(self) -> list[int]:
+        """Epochs after which gains are measured on the way."""
+        count = self.measurements + 1
+        return sorted({self.epochs * k // count for k in range(1, count)} - {0, self.epochs})

@@ -48,6 +48,8 @@ class Source:
         Folder of the bundle, its stage and its content address.
     exploitability, tier
         Of the strategy as trained in mbb/hand, and the boards it was measured on; None where nobody measured.
+    gain
+        With three or more seats, what a responder gains on average over the seats, in mbb/hand.
     run
         None where the store does not know it: the bundle was unpacked, or an earlier version made it.
     """
@@ -58,6 +60,7 @@ class Source:
     game: GameConfig
     exploitability: float | None = None
     tier: str | None = None
+    gain: float | None = None
     run: RunNote | None = None
 
     @property
@@ -68,6 +71,8 @@ class Source:
             parts.append(self.run.text)
         if self.exploitability is not None:
             parts.append(f"exploitability {mbb_text(self.exploitability)} mbb/hand")
+        if self.gain is not None:
+            parts.append(f"gain of a responder {mbb_text(self.gain)} mbb/hand")
         return _BETWEEN.join(parts)
 
     def data(self) -> dict[str, Any]:
@@ -77,6 +82,7 @@ class Source:
             "key": self.key,
             **game_data(self.game),
             "exploitability_mbb": self.exploitability,
+            "gain_mbb": self.gain,
             "tier": self.tier,
             "preset": None if self.run is None else self.run.preset,
             "run": None if self.run is None else self.run.run,
@@ -139,6 +145,7 @@ def _without_run(bundle: PreflopBundle) -> Source:
         game=bundle.game,
         exploitability=bundle.metrics.get("exploitability_raw"),
         tier=bundle.configuration.get("evaluate", {}).get("tier"),
+        gain=bundle.metrics.get("gain_mean"),
     )
 
 

@@ -32,6 +32,9 @@ _SHOWN = {
         "exploitability_resolved_*",
         *(f"loss_{street}" for street in STREETS),
         "gain_*",
+        "ev_?B",
+        "ev_[A-Z]*",
+        "first_in_raise_[A-Z]*",
         "first_in_fold",
         "first_in_call",
         "first_in_raise",
@@ -76,6 +79,20 @@ def result_words(metrics: Mapping[str, float], tier: str) -> str:
     error = metrics.get("exploitability_raw_se")
     raw = f"{metrics['exploitability_raw']:.1f}" + ("" if error is None else f" ± {error:.1f}")
     return f"exploitability: {raw} mbb/hand on tier {tier}, cleaned {metrics['exploitability_cleaned']:.1f}"
+
+
+def gain_words(metrics: Mapping[str, float]) -> str:
+    """What responders gain from an exported bundle of three or more seats, in one line.
+
+    >>> gain_words({"gain_mean": 3.0, "gain_SB": 4.0, "gain_SB_low": 2.5, "gain_SB_high": 5.5, "gain_BB": 2.0})
+    'gains of a responder: SB 4.0, BB 2.0 mbb/hand'
+    """
+    seats = {
+        name.removeprefix("gain_"): value
+        for name, value in metrics.items()
+        if name.startswith("gain_") and not name.endswith(("_low", "_high", "_mean"))
+    }
+    return f"gains of a responder: {', '.join(f'{seat} {gain:.1f}' for seat, gain in seats.items())} mbb/hand"
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ class RunRow:
     `bundle` is the folder name of the exported bundle, empty where the run did not get there; `stacks` in chips.
     `figures` are all single figures of the run. `resolved` is what `pipelines.resolve` measured for that bundle, as
     ``street on tier`` and mbb/hand; `lbr` and `matches` are what `pipelines.lbr` and `pipelines.match` did, by setting
-    and by opponent.
+    and by opponent. `gain_mean` is what responders gain on average over the seats, where there are three or more.
     """
 
     run_id: str
@@ -83,6 +83,7 @@ class RunRow:
     resolved: dict[str, float] = field(default_factory=dict)
     lbr: dict[str, Measured] = field(default_factory=dict)
     matches: dict[str, Measured] = field(default_factory=dict)
+    gain_mean: float | None = None
 
 
 #: Start of the name of what `pipelines.resolve` measures; the street follows.
@@ -238,6 +239,7 @@ def _row(run: Any) -> RunRow:
         bundle=f"export-{tags['key.export']}" if "key.export" in tags else "",
         stacks=_stacks(run.data.params.get("game.stacks", "")),
         figures=dict(metrics),
+        gain_mean=metrics.get("gain_mean"),
     )
 
 
@@ -253,7 +255,8 @@ def ranked(rows: Sequence[RunRow]) -> dict[tuple[str, str], list[RunRow]]:
         groups.setdefault((row.game, row.tier), []).append(row)
 
     def order(row: RunRow) -> tuple[bool, float]:
-        return row.exploitability_raw is None, row.exploitability_raw or 0.0
+        figure = row.exploitability_raw if row.gain_mean is None else row.gain_mean
+        return figure is None, figure or 0.0
 
     return {key: sorted(group, key=order) for key, group in sorted(groups.items())}
 
@@ -282,7 +285,9 @@ def print_table(groups: dict[tuple[str, str], list[RunRow]], console: Console) -
                 row.started,
                 row.status.lower(),
                 row.bundle[:13] or "-",
-                _with_error(row.exploitability_raw, row.exploitability_raw_se),
+                f"gain {row.gain_mean:.2f}"
+                if row.gain_mean is not None
+                else _with_error(row.exploitability_raw, row.exploitability_raw_se),
                 _number(row.exploitability_cleaned),
                 _number(row.core_hours, 4),
                 "-" if row.peak_memory_bytes is None else size(row.peak_memory_bytes),

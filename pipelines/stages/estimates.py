@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from abstractions.cards import NUM_COMBOS
 from abstractions.features.rivers import LIVE_HANDS
 from pipelines.config.schema import Config
+from pipelines.config.trainable import is_multiway
 from pipelines.config.training import PhaseConfig
 from pipelines.run.progress import StageDisk
 from pipelines.training.evaluation_boards import TIERS, swept_boards
@@ -22,7 +24,9 @@ from solver.betting.game import GameConfig
 from solver.betting.lines import FLOP, PREFLOP, STREETS
 from solver.betting.public_tree import NodeKind
 from solver.betting.tree import game_tree
+from solver.multiway.game import MultiwayGame
 
+T = TypeVar("T")
 _GIGABYTE = 1e9
 #: Of a training stage, before its first iteration and after its last.
 _START = 6.0
@@ -60,6 +64,8 @@ _CENTROID, _PICTURED = 230, 900_000
 #: Bytes of the bundles whose size hardly varies.
 _FLOPS, _EQUITY, _TEXTURES, _LINES = 57_000, 695_000, 4_950_000, 700_000
 _EVALUATION, _VALUES = 2_000, 75_000
+#: Of one traversal of a game of three or more seats: one deal for one seat, checked down and with play after the flop.
+_TRAVERSAL, _TRAVERSAL_JOINT = 4e-6, 5e-5
 #: Checkpoints at a time: the last two, the best one, and one being written.
 _CHECKPOINTS = 4
 
@@ -278,6 +284,44 @@ def _count_actions(game: GameConfig) -> tuple[int, ...]:
     return tuple(np.bincount(streets, minlength=len(STREETS))[FLOP:].tolist())
 
 
+def _multiway_rate(config: Config) -> float:
+    """Core-seconds of one traversal: a deal for one seat."""
+    return _TRAVERSAL_JOINT if config.solver.postflop == "joint" else _TRAVERSAL
+
+
+def _multiway(config: Config) -> float:
+    """Deals for every seat, and measurements on the way."""
+    plan, seats = config.multiway, config.game.game_config().num_seats
+    deals = plan.epochs * plan.streams * plan.deals
+    return _START + deals * seats * _multiway_rate(config) + len(plan.marks()) * _gains(config)
+
+
+def _gains(config: Config) -> float:
+    """A responder for each seat, and fresh deals for it and for the strategy."""
+    plan, seats = config.multiway, config.game.game_config().num_seats
+    deals = plan.responder_epochs * plan.responder_deals + 2 * plan.measured_deals
+    return _START + deals * seats * _multiway_rate(config)
+
+
+def _by_seats(multiway: Callable[[Config], T], heads_up: Callable[[Config], T]) -> Callable[[Config], T]:
+    """An estimate that depends on the number of seats."""
+    return lambda config: (multiway if is_multiway(config) else heads_up)(config)
+
+
+@cache
+def _multiway_entries(game: GameConfig, widths: tuple[int, int, int] | None) -> int:
+    return MultiwayGame.build(game, buckets=widths).entries
+
+
+def _multiway_table(config: Config) -> float:
+    """Bytes of a table of a game of three or more seats."""
+    widths = None
+    if config.solver.postflop == "joint":
+        flop, turn, river = (_owners(config) * count for count in _buckets_by_street(config))
+        widths = flop, turn, river
+    return 4.0 * _multiway_entries(config.game.game_config(), widths)
+
+
 _STAGES: dict[str, Callable[[Config], float]] = {
     "flops": lambda _: 5.0,
     "preflop_equity": lambda _: 10.0,
@@ -287,9 +331,10 @@ _STAGES: dict[str, Callable[[Config], float]] = {
     "bucket_equity": _bucket_equity,
     "lcfr": lambda config: _training(config, config.lcfr),
     "dcfr": lambda config: _training(config, config.dcfr),
-    "evaluate": _evaluate,
+    "multiway": _multiway,
+    "evaluate": _by_seats(_gains, _evaluate),
     "preflop_ev": _preflop_ev,
-    "export": _export,
+    "export": _by_seats(lambda _: 20.0, _export),
 }
 
 _DISK: dict[str, Callable[[Config], StageDisk]] = {
@@ -301,7 +346,8 @@ _DISK: dict[str, Callable[[Config], StageDisk]] = {
     "bucket_equity": _bucket_equity_disk,
     "lcfr": lambda config: _training_disk(config, config.lcfr, tables_kept=2),
     "dcfr": lambda config: _training_disk(config, config.dcfr, tables_kept=1),
+    "multiway": lambda config: StageDisk(_multiway_table(config), 3 * 2 * _multiway_table(config)),
     "evaluate": lambda _: StageDisk(_EVALUATION, 0),
     "preflop_ev": lambda _: StageDisk(_VALUES, 0),
-    "export": _export_disk,
+    "export": _by_seats(lambda config: StageDisk(3 * _multiway_table(config), 0), _export_disk),
 }

@@ -182,21 +182,8 @@ class RayHosts:
 
     def __init__(self, postflop: Postflop, specs: Sequence[ShardSpec]) -> None:
         import ray
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        # Ray's default for actors: a core to be placed, none to run. So a cluster that lost a node can still hold
-        # all hosts. As they hold no core, Ray's own strategies may pile them up on one node: places are given out here.
-        host = ray.remote(ShardHost)
-        shared = ray.put(postflop)
-        cores = {
-            node["NodeID"]: float(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]
-        }
-        self.actors = [
-            host.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=True)).remote(
-                shared, spec
-            )
-            for node, spec in zip(spread(cores, len(specs)), specs)
-        ]
+        self.actors = start_actors(ShardHost, ray.put(postflop), specs)
 
     def call(self, method: str, arguments: Sequence[tuple[Any, ...] | None]) -> list[Any]:
         """See `Hosts.call`."""
@@ -207,7 +194,7 @@ class RayHosts:
             for k, (actor, given) in enumerate(zip(self.actors, arguments))
             if given is not None
         }
-        with _losses_raised():
+        with losses_raised():
             results = dict(zip(under_way, ray.get(list(under_way.values()))))
         return [results.get(k) for k in range(len(self.actors))]
 
@@ -220,8 +207,25 @@ class RayHosts:
         self.actors = []
 
 
+def start_actors(host: type, shared: Any, specs: Sequence[Any]) -> list[Any]:
+    """Actors of a class, each made from what all share and its own part, spread over the nodes."""
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    # Ray's default for actors: a core to be placed, none to run. So a cluster that lost a node can still hold
+    # all hosts. As they hold no core, Ray's own strategies may pile them up on one node: places are given out here.
+    remote = ray.remote(host)
+    cores = {node["NodeID"]: float(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]}
+    return [
+        remote.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=True)).remote(
+            shared, spec
+        )
+        for node, spec in zip(spread(cores, len(specs)), specs)
+    ]
+
+
 @contextmanager
-def _losses_raised() -> Iterator[None]:
+def losses_raised() -> Iterator[None]:
     """What Ray says of a dead actor or node, as `ShardsLostError`."""
     from ray import exceptions
 

@@ -18,14 +18,13 @@ from pipelines.config.training import PhaseConfig
 from pipelines.run.engine import StageRun
 from pipelines.training.checkpoints import Checkpoint, Checkpoints
 from pipelines.training.fleet import HostFleet
-from pipelines.training.hosts import Arrays, ShardsLostError
+from pipelines.training.hosts import Arrays
+from pipelines.training.recovery import replayed
 from pipelines.training.setup import Setup, TrainingConfig
 from pipelines.training.trace import Measurement, best_of, has_risen, trace_metrics
 from solver.blueprint.trainer import BlueprintTrainer
 
 Result = TypeVar("Result")
-#: Times that hosts may be lost without a new checkpoint in between.
-MAX_LOSSES = 10
 #: Saving large tables takes this share of the time at most, measurements apart.
 SAVING_SHARE = 1 / 20
 
@@ -79,23 +78,11 @@ def train_phase(
         State to start from when there is no checkpoint.
     """
     checkpoints = Checkpoints(run.checkpoints)
-    losses, last = 0, -1
-    while True:
-        fleet = None
-        try:
-            fleet = setup.open_fleet(run)
-            return finish(_train(setup, phase, start_phases, run, fleet, checkpoints, initial))
-        except ShardsLostError:
-            saved = checkpoints.newest()
-            now = -1 if saved is None else saved.iteration
-            losses, last = (1 if now > last else losses + 1), now
-            if losses > MAX_LOSSES:
-                raise
-        finally:
-            if fleet is not None:
-                fleet.close()
-        # A node's death is noticed late, and a new node needs time to come up.
-        time.sleep(min(5 * (losses - 1), 30))
+
+    def work(fleet: HostFleet) -> Result:
+        return finish(_train(setup, phase, start_phases, run, fleet, checkpoints, initial))
+
+    return replayed(lambda: setup.open_fleet(run), work, checkpoints)
 
 
 def _train(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from pydantic import ConfigDict
@@ -46,6 +47,8 @@ class TrainingConfig(SolverConfig):
     seed: int
     # When a checkpoint is saved changes nothing. Saving takes `phase.SAVING_SHARE` of the time at most.
     checkpoint_minutes: float = field(metadata=NO_EFFECT)
+    # Of games of three or more seats, which are trained otherwise.
+    postflop: Literal["joint", "checkdown"] = field(default="joint", metadata=NO_EFFECT)
 
 
 @dataclass(frozen=True, eq=False)

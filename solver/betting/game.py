@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Annotated, Any
 
 from pydantic import (
@@ -33,6 +34,7 @@ Rake = Annotated[float, Strict(), Field(ge=0, lt=1), otherwise("is not a rate fr
 RakeCap = Annotated[
     float, Strict(), Field(ge=0, allow_inf_nan=False), otherwise("is not a number of chips >= 0")
 ]
+Prize = Annotated[float, Field(ge=0, allow_inf_nan=False), otherwise("is not a prize >= 0")]
 Flag = Annotated[bool, Strict(), otherwise("is not true or false")]
 
 
@@ -152,6 +154,8 @@ class GameConfig:
         Chips of each seat before any forced bet; their number is the number of seats.
     antes
         Ante of each seat. Antes go into the main pot (so a single big-blind ante works too).
+    big_blind_ante
+        Ante that the big blind pays for the table, besides `antes`. It goes into the main pot too.
     straddle
         Live straddle, to this many chips, of the seat that would act first (0 = none).
     limp
@@ -162,6 +166,8 @@ class GameConfig:
         Preflop menu of the first raise once somebody limped, in big blinds; empty: that of raise depth 0.
     raise_cap
         Bets and raises allowed preflop, 0 = no cap.
+    max_flop_players
+        Before the flop nobody may call once so many seats are in, 0 = no limit. Later seats fold or raise.
     postflop
         Menus of flop, turn and river.
     postflop_raise_cap
@@ -172,6 +178,9 @@ class GameConfig:
         Rake is ``min(rake * pot, rake_cap)``.
     no_flop_no_drop
         Take no rake from a pot that ends by a fold before the flop.
+    payouts
+        Prizes of a tournament from the first place on, in any unit; empty: chips are money. Payoffs are then what
+        the chips are worth by the independent chip model, which only `solver.multiway` knows.
     node_limit
         Largest tree that may be built.
     """
@@ -180,11 +189,13 @@ class GameConfig:
     small_blind: Chips = 50
     big_blind: Chips = 100
     antes: Annotated[tuple[Chips, ...], otherwise("is not a list")] = ()
+    big_blind_ante: Chips = 0
     straddle: Chips = 0
     limp: Flag = True
     raise_sizes: Annotated[tuple[PreflopMenu, ...], otherwise("is not a list")] = ("2.5", "3x", "2.5x", "a")
     over_limp_sizes: PreflopMenu = ""
     raise_cap: Chips = 4
+    max_flop_players: Chips = 0
     postflop: tuple[StreetSizes, ...] = (StreetSizes(),) * 3
     postflop_raise_cap: Chips | None = 1
     add_allin_threshold: Number = 0.0
@@ -193,6 +204,7 @@ class GameConfig:
     rake: Rake = 0.0
     rake_cap: RakeCap = 0.0
     no_flop_no_drop: Flag = False
+    payouts: Annotated[tuple[Prize, ...], otherwise("is not a list")] = ()
     node_limit: Chips = DEFAULT_NODE_LIMIT
 
     @model_validator(mode="before")
@@ -232,6 +244,13 @@ class GameConfig:
         return len(self.stacks)
 
     @property
+    def posted_antes(self) -> tuple[int, ...]:
+        """What each seat pays before the blinds: its ante, and the big blind's ante for the table."""
+        antes = list(self.antes)
+        antes[1] += self.big_blind_ante
+        return tuple(antes)
+
+    @property
     def blind_unit(self) -> int:
         """The largest forced bet, the unit of preflop opening sizes."""
         return max(self.big_blind, self.straddle)
@@ -249,11 +268,12 @@ class GameConfig:
         if len(self.antes) != seats:
             accepted = "one number for all, or one for each seat of stacks"
             raise ValueError(f"antes: {len(self.antes)} values for {seats} seats; accepted: {accepted}")
-        for seat in range(seats):
-            if self.stacks[seat] <= self.antes[seat]:
-                raise ValueError(
-                    f"stacks[{seat}]: {self.stacks[seat]} does not exceed the ante {self.antes[seat]}"
-                )
+        for seat, (stack, ante) in enumerate(zip(self.stacks, self.posted_antes)):
+            if stack <= ante:
+                raise ValueError(f"stacks[{seat}]: {stack} does not exceed the ante {ante}")
+        if self.max_flop_players == 1:
+            raise ValueError("max_flop_players: 1 is not accepted: 2 or more, or 0 for no limit")
+        self._validate_payouts()
         if not self.raise_sizes:
             raise ValueError("raise_sizes: no menu; give one per raise depth, such as ['2.5', '3x', 'a']")
         for depth, menu in enumerate(self.raise_sizes):
@@ -265,6 +285,23 @@ class GameConfig:
         for street, sizes in zip(STREETS[FLOP:], self.postflop):
             sizes.validate(f"bet_sizes.{street}")
         Thresholds.of(self.add_allin_threshold, self.force_allin_threshold, self.merging_threshold)
+
+    def _validate_payouts(self) -> None:
+        payouts = self.payouts
+        if not payouts:
+            return
+        if self.num_seats == 2:
+            raise ValueError("payouts: two seats play for one prize, so chips are money; accepted: none")
+        if len(payouts) > self.num_seats:
+            raise ValueError(
+                f"payouts: {len(payouts)} prizes for {self.num_seats} seats; accepted: one for each place at most"
+            )
+        if any(low > high for high, low in pairwise(payouts)):
+            raise ValueError(f"payouts: {list(payouts)} rise; accepted: prizes from the first place down")
+        if sum(payouts) == 0:
+            raise ValueError("payouts: all prizes are 0; accepted: at least one above 0")
+        if self.rake:
+            raise ValueError("payouts: a tournament takes no rake from a pot; accepted: rake 0 or no payouts")
 
     def check_minimum_raises(self) -> None:
         """Refuse a preflop size below the minimum raise, which the tree would lift to it.

@@ -63,6 +63,8 @@ class BettingRules:
         Smallest bet and smallest first raise increment.
     limp
         Whether the blind may be called before a raise.
+    max_flop_players
+        Before the flop nobody may call once so many seats are in; 0 = no limit.
     """
 
     stacks: tuple[int, ...]
@@ -73,6 +75,7 @@ class BettingRules:
     blind: int
     min_bet: int
     limp: bool
+    max_flop_players: int = 0
     resolved: dict[tuple[int, ...], list[int]] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
@@ -190,7 +193,7 @@ def legal_actions(rules: BettingRules, state: BettingState) -> list[tuple[Action
     actions: list[tuple[Action, int]] = []
     if call_to > mine:
         actions.append((Action.FOLD, mine))
-        if rules.limp or state.bets or state.street != PREFLOP or not sizes:
+        if state.street != PREFLOP or _may_call_preflop(rules, state, bool(sizes)):
             actions.append((Action.CALL, call_to))
     else:
         actions.append((Action.CHECK, mine))
@@ -198,6 +201,23 @@ def legal_actions(rules: BettingRules, state: BettingState) -> list[tuple[Action
     for to in sizes:
         actions.append((Action.ALLIN if to == maximum else bet_or_raise, to))
     return actions
+
+
+def _may_call_preflop(rules: BettingRules, state: BettingState, may_raise: bool) -> bool:
+    """Whether a call before the flop is allowed: limps may be off, and so many seats may be in already."""
+    if rules.max_flop_players and _seats_in(rules, state) >= rules.max_flop_players:
+        return False
+    return rules.limp or state.bets > 0 or not may_raise
+
+
+def _seats_in(rules: BettingRules, state: BettingState) -> int:
+    """Seats besides the one to act that have matched the bet or are all-in: they will see the flop."""
+    count = 0
+    for seat, chips in enumerate(state.committed):
+        if seat == state.actor or state.folded >> seat & 1:
+            continue
+        count += chips - state.base[seat] >= state.level or chips >= rules.stacks[seat]
+    return count
 
 
 def call_amount(rules: BettingRules, state: BettingState) -> int:

@@ -4,7 +4,7 @@ All three are `subgame_tree` from some betting state on. A subgame of a game sta
 
     rules, start = game_start(config)
     root = state_at(rules, start, tree, tree.node_at("b250c/xb300c/"))
-    subgame = subgame_tree(rules, root, menus, last_street, antes=config.antes, rake=config.rake, ...)
+    subgame = subgame_tree(rules, root, menus, last_street, antes=config.posted_antes, rake=config.rake, ...)
 
 The state carries the seat to act, the chips that each seat has put in since the start of the hand (unequal when
 blinds, antes or folds made them so), the seats still in and the aggressor; the rules carry stacks, dead money, order of
@@ -73,7 +73,7 @@ def game_tree(config: GameConfig, *, last_street: int = RIVER) -> PublicTree:
         rules,
         root,
         last_street=last_street,
-        antes=config.antes,
+        antes=config.posted_antes,
         rake=config.rake,
         rake_cap=config.rake_cap,
         no_flop_no_drop=config.no_flop_no_drop,
@@ -91,7 +91,7 @@ def game_start(config: GameConfig) -> tuple[BettingRules, BettingState]:
     """
     seats = config.num_seats
     preflop, postflop = action_order(seats, PREFLOP), action_order(seats, FLOP)
-    stacks = tuple(stack - ante for stack, ante in zip(config.stacks, config.antes))
+    stacks = tuple(stack - ante for stack, ante in zip(config.stacks, config.posted_antes))
     posted = [0] * seats
     posted[0], posted[1] = config.small_blind, config.big_blind
     if config.straddle:
@@ -100,7 +100,7 @@ def game_start(config: GameConfig) -> tuple[BettingRules, BettingState]:
         preflop = (*preflop[1:], preflop[0])
     rules = BettingRules(
         stacks=stacks,
-        dead=sum(config.antes),
+        dead=sum(config.posted_antes),
         order=(preflop, postflop, postflop, postflop),
         menus=(_preflop_menus(config), *(_menus(s, config.postflop_raise_cap) for s in config.postflop)),
         thresholds=Thresholds.of(
@@ -109,6 +109,7 @@ def game_start(config: GameConfig) -> tuple[BettingRules, BettingState]:
         blind=config.blind_unit,
         min_bet=config.big_blind,
         limp=config.limp,
+        max_flop_players=config.max_flop_players,
     )
     root = start_hand(rules, tuple(min(chips, stack) for chips, stack in zip(posted, stacks)))
     if root.actor < 0:

@@ -252,7 +252,7 @@ def _tree(
         menus,
         raise_cap=None if config is None else config.raise_cap,
         played=street.actions,
-        antes=game.antes,
+        antes=game.posted_antes,
         rake=game.rake,
         rake_cap=game.rake_cap,
         node_limit=game.node_limit,

@@ -31,6 +31,7 @@ def test_every_script_is_run_here() -> None:
         "equities",
         "evaluate",
         "folded",
+        "multiway",
         "postflop",
         "scaling",
         "subgame",
@@ -68,6 +69,12 @@ def test_subgames_are_timed_and_judged(exported: Path) -> None:
     assert row.startswith("b250c/xx/@QsJh2h8d")
     assert "loss" in row
     assert "iterations" in row
+
+
+def test_training_of_three_seats_is_timed() -> None:
+    (row,) = json.loads(bench("multiway", "--seats", "3", "--deals", "200", "--epochs", "2", "--json"))
+    assert row["seats"] == 3
+    assert row["traversals_per_second"] > 0
 
 
 def test_the_chain_of_abstractions_buckets_every_street() -> None:

@@ -1,0 +1,1 @@
+"""Two to nine seats: own hands as a vector against sampled opponents."""
