@@ -29,6 +29,8 @@ from artifacts.blueprint.preflop_bundle import BoardLike, Floats, Player
 from artifacts.bundle import Bundle
 from artifacts.postflop_offpath import reasons_by_key
 from solver.betting.lines import PLAYERS, PUBLIC_CARDS, Letter, history_key, street_of
+from solver.exact.folded_hands import FoldedHands
+from solver.postflop.holdem import read_folded
 from solver.strategy import reach
 
 
@@ -52,6 +54,11 @@ class SpotBundle(Bundle):
     def root_board(self) -> NDArray[np.uint8]:
         """Public cards of the spot."""
         return parse_board(self.spot["board"])
+
+    @cached_property
+    def folded(self) -> FoldedHands | None:
+        """What the players who folded before the spot may have held; None without any."""
+        return read_folded(self.spot.get("folded_ranges"))
 
     @cached_property
     def _tree(self) -> BettingLines:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from abstractions.cards import (
     CLASS_NAMES,
     CLASS_OF_COMBO,
+    COMBO_CARDS,
     NUM_CLASSES,
     NUM_COMBOS,
     disjoint_weight,
@@ -50,7 +51,11 @@ def hand_reach(
     actor = bundle.decision(line).player
     own, other = (by_combo(bundle.range(line, seat, board)) for seat in (actor, 1 - actor))
     dealt = bundle.dealt_range(0), bundle.dealt_range(1)
-    return own * disjoint_weight(other) / num_deals(board, dealt)
+    if isinstance(bundle, PreflopBundle) or bundle.folded is None:
+        return own * disjoint_weight(other) / num_deals(board, dealt)
+    # Folded players give every pair of hands a weight of its own.
+    weights = bundle.folded.avoiding(board.tolist()).of_pairs(COMBO_CARDS, COMBO_CARDS)
+    return np.asarray(own * (weights @ other) / (dealt[0] @ weights @ dealt[1]), dtype=np.float64)
 
 
 def num_deals(board: NDArray[np.uint8], ranges: tuple[Floats, Floats] | None = None) -> float:

@@ -76,7 +76,7 @@ class _Pair:
         count = len(first)
         self.fours = _two_players(first, second)
         self.threes, self.twos, self.ones, total = _sums_of_fours(self.fours, count, 4)
-        self.avoid = _avoid(self.fours, self.threes, self.twos, self.ones, total, count)
+        self.avoid = _avoid(self.fours, self.threes, self.twos, self.ones, total)
         self.rows = _rows_of_fours(self.fours, count)
         self.three_rows = _rows_of_threes(self.threes, count)
 
@@ -114,22 +114,36 @@ def _any_three(a: Any, b: Any, c: Any) -> Any:
     return _three(low, a + b + c - low - high, high)
 
 
+@njit(cache=True, inline="always")
+def _first_four() -> Any:
+    """The first set of four cards."""
+    return np.arange(4)
+
+
+@njit(cache=True, inline="always")
+def _advance(cards: Any) -> None:
+    """Go to the set of four cards with the next number."""
+    place = 0
+    while place < 3 and cards[place] + 1 == cards[place + 1]:
+        cards[place] = place
+        place += 1
+    cards[place] += 1
+
+
 @njit(cache=True)
 def _two_players(p: Any, q: Any) -> Any:
     """Weights of the ways in which two players use four cards."""
     count = len(p)
     fours = np.zeros(count * (count - 1) * (count - 2) * (count - 3) // 24)
-    at = 0
-    for d in range(3, count):
-        for c in range(2, d):
-            for b in range(1, c):
-                for a in range(b):
-                    fours[at] = (
-                        (p[a, b] * q[c, d] + p[c, d] * q[a, b])
-                        + (p[a, c] * q[b, d] + p[b, d] * q[a, c])
-                        + (p[a, d] * q[b, c] + p[b, c] * q[a, d])
-                    )
-                    at += 1
+    cards = _first_four()
+    for at in range(len(fours)):
+        a, b, c, d = cards
+        fours[at] = (
+            (p[a, b] * q[c, d] + p[c, d] * q[a, b])
+            + (p[a, c] * q[b, d] + p[b, d] * q[a, c])
+            + (p[a, d] * q[b, c] + p[b, c] * q[a, d])
+        )
+        _advance(cards)
     return fours
 
 
@@ -139,17 +153,15 @@ def _sums_of_fours(fours: Any, count: int, used: int) -> Any:
     threes = np.zeros(count * (count - 1) * (count - 2) // 6)
     twos = np.zeros(count * (count - 1) // 2)
     ones = np.zeros(count)
-    at = 0
-    for d in range(3, count):
-        for c in range(2, d):
-            for b in range(1, c):
-                for a in range(b):
-                    w = fours[at]
-                    threes[_three(a, b, c)] += w
-                    threes[_three(a, b, d)] += w
-                    threes[_three(a, c, d)] += w
-                    threes[_three(b, c, d)] += w
-                    at += 1
+    cards = _first_four()
+    for at in range(len(fours)):
+        a, b, c, d = cards
+        w = fours[at]
+        threes[_three(a, b, c)] += w
+        threes[_three(a, b, d)] += w
+        threes[_three(a, c, d)] += w
+        threes[_three(b, c, d)] += w
+        _advance(cards)
     threes /= used - 3
     at = 0
     for c in range(2, count):
@@ -172,27 +184,25 @@ def _sums_of_fours(fours: Any, count: int, used: int) -> Any:
 
 
 @njit(cache=True)
-def _avoid(fours: Any, threes: Any, twos: Any, ones: Any, total: float, count: int) -> Any:
+def _avoid(fours: Any, threes: Any, twos: Any, ones: Any, total: float) -> Any:
     """Weights of the ways that avoid four cards, by inclusion and exclusion."""
     table = np.empty(len(fours))
-    at = 0
-    for d in range(3, count):
-        for c in range(2, d):
-            for b in range(1, c):
-                for a in range(b):
-                    one = ones[a] + ones[b] + ones[c] + ones[d]
-                    two = (
-                        (twos[_pair(a, b)] + twos[_pair(a, c)] + twos[_pair(a, d)])
-                        + (twos[_pair(b, c)] + twos[_pair(b, d)])
-                        + twos[_pair(c, d)]
-                    )
-                    three = (threes[_three(a, b, c)] + threes[_three(a, b, d)]) + (
-                        threes[_three(a, c, d)] + threes[_three(b, c, d)]
-                    )
-                    weight = total - one + two - three + fours[at]
-                    # What is left of weights that cancel is rounding.
-                    table[at] = weight if weight > 1e-12 * total else 0.0
-                    at += 1
+    cards = _first_four()
+    for at in range(len(fours)):
+        a, b, c, d = cards
+        one = ones[a] + ones[b] + ones[c] + ones[d]
+        two = (
+            (twos[_pair(a, b)] + twos[_pair(a, c)] + twos[_pair(a, d)])
+            + (twos[_pair(b, c)] + twos[_pair(b, d)])
+            + twos[_pair(c, d)]
+        )
+        three = (threes[_three(a, b, c)] + threes[_three(a, b, d)]) + (
+            threes[_three(a, c, d)] + threes[_three(b, c, d)]
+        )
+        weight = total - one + two - three + fours[at]
+        # What is left of weights that cancel is rounding.
+        table[at] = weight if weight > 1e-12 * total else 0.0
+        _advance(cards)
     return table
 
 
@@ -200,16 +210,14 @@ def _avoid(fours: Any, threes: Any, twos: Any, ones: Any, total: float, count: i
 def _rows_of_fours(fours: Any, count: int) -> Any:
     """Weights by three cards and a fourth; zero where it is one of the three."""
     rows = np.zeros((count * (count - 1) * (count - 2) // 6, count))
-    at = 0
-    for d in range(3, count):
-        for c in range(2, d):
-            for b in range(1, c):
-                for a in range(b):
-                    rows[_three(a, b, c), d] = fours[at]
-                    rows[_three(a, b, d), c] = fours[at]
-                    rows[_three(a, c, d), b] = fours[at]
-                    rows[_three(b, c, d), a] = fours[at]
-                    at += 1
+    cards = _first_four()
+    for at in range(len(fours)):
+        a, b, c, d = cards
+        rows[_three(a, b, c), d] = fours[at]
+        rows[_three(a, b, d), c] = fours[at]
+        rows[_three(a, c, d), b] = fours[at]
+        rows[_three(b, c, d), a] = fours[at]
+        _advance(cards)
     return rows
 
 
@@ -233,16 +241,14 @@ def _pair_square(fours: Any, count: int) -> Any:
     """Weights by two cards and two others; zero where they share one."""
     pairs = count * (count - 1) // 2
     square = np.zeros((pairs, pairs))
-    at = 0
-    for d in range(3, count):
-        for c in range(2, d):
-            for b in range(1, c):
-                for a in range(b):
-                    w = fours[at]
-                    square[_pair(a, b), _pair(c, d)] = square[_pair(c, d), _pair(a, b)] = w
-                    square[_pair(a, c), _pair(b, d)] = square[_pair(b, d), _pair(a, c)] = w
-                    square[_pair(a, d), _pair(b, c)] = square[_pair(b, c), _pair(a, d)] = w
-                    at += 1
+    cards = _first_four()
+    for at in range(len(fours)):
+        a, b, c, d = cards
+        w = fours[at]
+        square[_pair(a, b), _pair(c, d)] = square[_pair(c, d), _pair(a, b)] = w
+        square[_pair(a, c), _pair(b, d)] = square[_pair(b, d), _pair(a, c)] = w
+        square[_pair(a, d), _pair(b, c)] = square[_pair(b, c), _pair(a, d)] = w
+        _advance(cards)
     return square
 
 
@@ -252,36 +258,29 @@ def _three_players(fours: Any, threes: Any, twos: Any, meets: Any, p: Any) -> An
 
     ``meets[abc, d]`` is the sum over x of G(abcx) p(dx). The third player holds two, one or none of the four cards.
     """
-    count = len(p)
     held = p.sum(axis=1)
     every = held.sum() / 2.0
     result = np.empty(len(fours))
-    cards = np.empty(4, dtype=np.int64)
-    at = 0
-    for d in range(3, count):
-        for c in range(2, d):
-            for b in range(1, c):
-                for a in range(b):
-                    cards[0], cards[1], cards[2], cards[3] = a, b, c, d
-                    g = fours[at]
-                    inside = p[a, b] + p[a, c] + p[a, d] + p[b, c] + p[b, d] + p[c, d]
-                    total = (every - held[a] - held[b] - held[c] - held[d] + inside) * g
-                    for i in range(4):
-                        x = cards[i]
-                        others = p[x, a] + p[x, b] + p[x, c] + p[x, d]
-                        u, v, w = cards[(i + 1) % 4], cards[(i + 2) % 4], cards[(i + 3) % 4]
-                        three = _any_three(u, v, w)
-                        # The sum over x in `meets` includes the fourth card of the set only with p(xx) = 0.
-                        total += (held[x] - others) * (threes[three] - g) - meets[three, x]
-                    for split in range(len(SPLITS)):
-                        x, y = cards[SPLITS[split, 0]], cards[SPLITS[split, 1]]
-                        u, v = cards[SPLITS[split, 2]], cards[SPLITS[split, 3]]
-                        without = (
-                            twos[_pair(u, v)] - threes[_any_three(u, v, x)] - threes[_any_three(u, v, y)]
-                        )
-                        total += p[x, y] * (without + g)
-                    result[at] = total
-                    at += 1
+    cards = _first_four()
+    for at in range(len(fours)):
+        a, b, c, d = cards
+        g = fours[at]
+        inside = p[a, b] + p[a, c] + p[a, d] + p[b, c] + p[b, d] + p[c, d]
+        total = (every - held[a] - held[b] - held[c] - held[d] + inside) * g
+        for i in range(4):
+            x = cards[i]
+            others = p[x, a] + p[x, b] + p[x, c] + p[x, d]
+            u, v, w = cards[(i + 1) % 4], cards[(i + 2) % 4], cards[(i + 3) % 4]
+            three = _any_three(u, v, w)
+            # The sum over x in `meets` includes the fourth card of the set only with p(xx) = 0.
+            total += (held[x] - others) * (threes[three] - g) - meets[three, x]
+        for split in range(len(SPLITS)):
+            x, y = cards[SPLITS[split, 0]], cards[SPLITS[split, 1]]
+            u, v = cards[SPLITS[split, 2]], cards[SPLITS[split, 3]]
+            without = twos[_pair(u, v)] - threes[_any_three(u, v, x)] - threes[_any_three(u, v, y)]
+            total += p[x, y] * (without + g)
+        result[at] = total
+        _advance(cards)
     return result
 
 
@@ -305,44 +304,35 @@ def _three_and_one(
     ``meets[abc, d]`` is the sum over x of G(abcx) M'(dx), with M' of the second pair.
     """
     result = np.zeros(len(fours))
-    cards = np.empty(4, dtype=np.int64)
-    at = 0
-    for d in range(3, count):
-        for c in range(2, d):
-            for b in range(1, c):
-                for a in range(b):
-                    cards[0], cards[1], cards[2], cards[3] = a, b, c, d
-                    g = fours[at]
-                    for i in range(4):
-                        s = cards[i]
-                        u, v, w = cards[(i + 1) % 4], cards[(i + 2) % 4], cards[(i + 3) % 4]
-                        three = _any_three(u, v, w)
-                        # Ways of the second pair with s that avoid u, v and w ...
-                        alone = (
-                            other_ones[s]
-                            - (other_twos[_pair(s, u)] + other_twos[_pair(s, v)] + other_twos[_pair(s, w)])
-                            + other_threes[_any_three(s, u, v)]
-                            + other_threes[_any_three(s, u, w)]
-                            + other_threes[_any_three(s, v, w)]
-                            - other_fours[at]
-                        )
-                        total = alone * (threes[three] - g)
-                        # ... less those that use the first pair's fourth card x.
-                        row = rows[three]
-                        su, sv, sw = _pair(s, u), _pair(s, v), _pair(s, w)
-                        uv, uw, vw = _any_three(s, u, v), _any_three(s, u, w), _any_three(s, v, w)
-                        used = 0.0
-                        for x in range(count):
-                            used += row[x] * (
-                                (other_rows[uv, x] + other_rows[uw, x] + other_rows[vw, x])
-                                - (
-                                    other_three_rows[su, x]
-                                    + other_three_rows[sv, x]
-                                    + other_three_rows[sw, x]
-                                )
-                            )
-                        result[at] += total - meets[three, s] - used
-                    at += 1
+    cards = _first_four()
+    for at in range(len(fours)):
+        g = fours[at]
+        for i in range(4):
+            s = cards[i]
+            u, v, w = cards[(i + 1) % 4], cards[(i + 2) % 4], cards[(i + 3) % 4]
+            three = _any_three(u, v, w)
+            # Ways of the second pair with s that avoid u, v and w ...
+            alone = (
+                other_ones[s]
+                - (other_twos[_pair(s, u)] + other_twos[_pair(s, v)] + other_twos[_pair(s, w)])
+                + other_threes[_any_three(s, u, v)]
+                + other_threes[_any_three(s, u, w)]
+                + other_threes[_any_three(s, v, w)]
+                - other_fours[at]
+            )
+            total = alone * (threes[three] - g)
+            # ... less those that use the first pair's fourth card x.
+            row = rows[three]
+            su, sv, sw = _pair(s, u), _pair(s, v), _pair(s, w)
+            uv, uw, vw = _any_three(s, u, v), _any_three(s, u, w), _any_three(s, v, w)
+            used = 0.0
+            for x in range(count):
+                used += row[x] * (
+                    (other_rows[uv, x] + other_rows[uw, x] + other_rows[vw, x])
+                    - (other_three_rows[su, x] + other_three_rows[sv, x] + other_three_rows[sw, x])
+                )
+            result[at] += total - meets[three, s] - used
+        _advance(cards)
     return result
 
 
@@ -367,31 +357,27 @@ def _two_and_two(
     G(abxy) G'(cdxy).
     """
     result = np.zeros(len(fours))
-    cards = np.empty(4, dtype=np.int64)
-    at = 0
-    for d in range(3, count):
-        for c in range(2, d):
-            for b in range(1, c):
-                for a in range(b):
-                    cards[0], cards[1], cards[2], cards[3] = a, b, c, d
-                    g, h = fours[at], other_fours[at]
-                    for split in range(len(SPLITS)):
-                        u, v = cards[SPLITS[split, 0]], cards[SPLITS[split, 1]]
-                        s, t = cards[SPLITS[split, 2]], cards[SPLITS[split, 3]]
-                        uv, st = _pair(u, v), _pair(s, t)
-                        uvs, uvt = _any_three(u, v, s), _any_three(u, v, t)
-                        stu, stv = _any_three(s, t, u), _any_three(s, t, v)
-                        own = twos[uv] - threes[uvs] - threes[uvt] + g
-                        opp = other_twos[st] - other_threes[stu] - other_threes[stv] + h
-                        common = 0.0
-                        for x in range(count):
-                            if x in (a, b, c, d):
-                                continue
-                            common += (three_rows[uv, x] - rows[uvs, x] - rows[uvt, x]) * (
-                                other_three_rows[st, x] - other_rows[stu, x] - other_rows[stv, x]
-                            )
-                        result[at] += own * opp - common + rest[uv, st]
-                    at += 1
+    cards = _first_four()
+    for at in range(len(fours)):
+        a, b, c, d = cards
+        g, h = fours[at], other_fours[at]
+        for split in range(len(SPLITS)):
+            u, v = cards[SPLITS[split, 0]], cards[SPLITS[split, 1]]
+            s, t = cards[SPLITS[split, 2]], cards[SPLITS[split, 3]]
+            uv, st = _pair(u, v), _pair(s, t)
+            uvs, uvt = _any_three(u, v, s), _any_three(u, v, t)
+            stu, stv = _any_three(s, t, u), _any_three(s, t, v)
+            own = twos[uv] - threes[uvs] - threes[uvt] + g
+            opp = other_twos[st] - other_threes[stu] - other_threes[stv] + h
+            common = 0.0
+            for x in range(count):
+                if x in (a, b, c, d):
+                    continue
+                common += (three_rows[uv, x] - rows[uvs, x] - rows[uvt, x]) * (
+                    other_three_rows[st, x] - other_rows[stu, x] - other_rows[stv, x]
+                )
+            result[at] += own * opp - common + rest[uv, st]
+        _advance(cards)
     return result
 
 

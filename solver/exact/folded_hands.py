@@ -89,7 +89,7 @@ class FoldedHands:
         live, place = _live_cards(board)
         if self._drawn is None:
             used = used_cards([np.ascontiguousarray(w[np.ix_(live, live)]) for w in self.weights])
-            table = _avoid(*used, len(live))
+            table = _avoid(*used)
         else:
             table = self._sampled(place, len(live), slice(None))
         return AvoidingWeights(place, table / _any_hands(len(live) - 4, len(self)))
@@ -104,7 +104,7 @@ class FoldedHands:
         assert self._drawn is not None
         cards, weights = self._drawn
         fours = _sampled_fours(cards[part], weights[part], place, count) / len(weights[part])
-        return _avoid(fours, *_sums_of_fours(fours, count, 2 * len(self)), count)
+        return _avoid(fours, *_sums_of_fours(fours, count, 2 * len(self)))
 
     def relative_error(self, board: Sequence[int]) -> float:
         """Standard error of the weight of a deal by sampling, as a share of the weight; 0 where it is exact."""

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from abstractions.cards import CLASS_NAMES, CLASS_OF_COMBO, NUM_COMBOS, parse_board, parse_combo
 from artifacts import SpotBundle, open_bundle
+from artifacts.blueprint.line_reach import line_play
 from artifacts.postflop_offpath import mark_off_path_with_reason
 from pipelines.commands import saved_spot
 from pipelines.commands.history_rows import by_hole, per_history_strategy
@@ -236,3 +237,20 @@ def test_a_question_that_it_cannot_answer_is_one_line(folder: Path, words: list[
         run(*(word.replace("{bundle}", str(folder)) for word in words))
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_frequencies_of_a_saved_solve_count_the_folded_hands(tmp_path: Path) -> None:
+    """A line is played as often as the solver says, which weighs every deal by what others folded."""
+    spot = SPOT | {"folded_ranges": ["AA,QJs", "K2s+"], "max_iterations": 12}
+    file, folder = tmp_path / "spot.json", tmp_path / "solved"
+    file.write_text(json.dumps(spot))
+    run("solve", file, "--out", folder, "--nodes", "1")
+    saved = open_bundle(folder)
+    assert isinstance(saved, SpotBundle)
+    solver = spot_solver(spot)
+    solver.solve(max_iterations=12, target_exploitability_pct=0.0)
+    play = line_play(saved, "", saved.root_board)
+    assert play.frequencies == pytest.approx(solver.node().frequencies, abs=1e-5)
+    report = solver.node().hands[0]
+    weights = report.weights * report.met
+    assert play.reach[play.reach > 0.0] == pytest.approx(weights / weights.sum(), abs=1e-5)
