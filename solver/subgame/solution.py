@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from abstractions.cards import NUM_COMBOS, disjoint_weight, format_cards, live_combos
 from solver.betting.public_tree import NodeKind
+from solver.exact.engine import CfrEngine
 from solver.postflop.holdem import read_board
 from solver.postflop.node_report import per_deal, real_combos
+from solver.subgame.subgame import decisions
 
 if TYPE_CHECKING:
     from solver.subgame.solve import SubgameSolver
@@ -116,20 +118,43 @@ class SubgameSolution:
         Nan for combos outside the range, and for those that meet nobody. Where the search ended before the hand does,
         values below are estimated over a fixed set of run-outs.
         """
-        engine, node = self._solver.engine, self._decision(line)
+        node = self._decision(line)
         number, suits, _ = self._board(node, board)
-        player = int(engine.tree.player[node])
+        return self._evs([node], number, suits)[0]
+
+    def street_evs(self) -> dict[str, Floats]:
+        """`ev` of every decision of the first street by its line, for the price of one."""
+        tree, root = self._solver.engine.tree, self.subgame.root_line
+        nodes = decisions(tree, self.subgame.street).tolist()
+        return {root + tree.line(node): ev for node, ev in zip(nodes, self._evs(nodes, 0, range(4)))}
+
+    def _evs(self, nodes: Sequence[int], board: int, suits: Sequence[int]) -> list[Floats]:
+        """EVs at some decisions of one street, on a board of the engine whose suits stand for real ones."""
+        engine = self._solver.engine
+        self.begin_evaluation()
+        results = []
+        for node, found in zip(nodes, engine.board_values(nodes, board)):
+            player = int(engine.tree.player[node])
+            met = engine.compatible(player, found.reach[1 - player], board)
+            share = engine.tree.dead / 2 + float(engine.tree.committed[node, player])
+            result = np.full(NUM_COMBOS, np.nan)
+            combos = real_combos(engine.game.hands[player][found.hands[player]], suits)
+            result[combos] = np.where(met > 0.0, per_deal(found.values[player], met) + share, np.nan)
+            results.append(result)
+        return results
+
+    @property
+    def engine(self) -> CfrEngine:
+        """Tables of the searched streets; `begin_evaluation` before asking it for values."""
+        return self._solver.engine
+
+    def begin_evaluation(self) -> None:
+        """Play the average strategies from now on, with the ranges at the root."""
+        engine = self._solver.engine
         if self._solver.leaves is not None:
             self._solver.leaves.begin_evaluation()
-        engine.set_range(0, engine.game.weights[0])
-        engine.set_range(1, engine.game.weights[1])
-        found = engine.node_values(node, number)
-        met = engine.compatible(player, found.reach[1 - player], number)
-        share = engine.tree.dead / 2 + float(engine.tree.committed[node, player])
-        result = np.full(NUM_COMBOS, np.nan)
-        combos = real_combos(engine.game.hands[player][found.hands[player]], suits)
-        result[combos] = np.where(met > 0.0, per_deal(found.values[player], met) + share, np.nan)
-        return result
+        for seat in range(2):
+            engine.set_range(seat, engine.game.weights[seat])
 
     def root_values(self, player: int) -> Floats:
         """Net chips per deal of each combo of a player at the root, both playing the solution, [1326].
@@ -137,10 +162,7 @@ class SubgameSolution:
         Nan for the combos that have none in `ev`.
         """
         engine = self._solver.engine
-        if self._solver.leaves is not None:
-            self._solver.leaves.begin_evaluation()
-        for seat in range(2):
-            engine.set_range(seat, engine.game.weights[seat])
+        self.begin_evaluation()
         met = engine.compatible(player, engine.game.weights[1 - player])
         result = np.full(NUM_COMBOS, np.nan)
         values = per_deal(engine.root_values(player), met) + engine.tree.dead / 2

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from solver.subgame.config import SubgameConfig
 from solver.subgame.solution import SubgameSolution, action_shares
-from solver.subgame.subgame import Ranges, Subgame, decisions
+from solver.subgame.subgame import Ranges, Subgame
 
 Floats = NDArray[np.float64]
 #: Settings that do not change what a solve finds.
@@ -50,15 +50,12 @@ class SolvedStreet:
     def of(cls, solution: SubgameSolution) -> SolvedStreet:
         """What is kept of a solution."""
         subgame = solution.subgame
-        found = {}
-        for node in decisions(subgame.tree, subgame.street).tolist():
-            line = subgame.root_line + subgame.tree.line(node)
-            found[line] = SolvedDecision(
-                solution.player(line),
-                tuple(solution.actions(line)),
-                solution.strategy(line),
-                solution.ev(line),
+        found = {
+            line: SolvedDecision(
+                solution.player(line), tuple(solution.actions(line)), solution.strategy(line), ev
             )
+            for line, ev in solution.street_evs().items()
+        }
         return cls(
             line=subgame.line,
             ranges=subgame.ranges,

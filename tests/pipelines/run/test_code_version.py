@@ -21,7 +21,7 @@ from pipelines.matches import hands
 from pipelines.reports import flop_batch
 from pipelines.run import code_version as cv
 from pipelines.run.engine import Planner
-from pipelines.stages import dcfr, evaluate, flops, lcfr
+from pipelines.stages import dcfr, evaluate, flops, lcfr, three_way_equity
 from pipelines.training.evaluation_boards import TIERS, Tier
 
 ABSTRACTION = ("flops", "preflop_equity", "textures", "buckets", "bucket_equity")
@@ -87,6 +87,15 @@ def test_kept_hands_depend_on_players_values_and_solver_and_kept_flops_on_the_bl
     assert ("solver.postflop.solver", "PostflopSolver") in solved
     assert ("pipelines.reports.flop_spots", "blueprint_row") in cv.reached_symbols(flop_batch._answer)
     assert not {module for module, _ in solved} & {"pipelines.reports.flop_page", "pipelines.reports.page"}
+
+
+def test_three_way_equities_depend_on_their_kernel_and_not_on_what_saves_them() -> None:
+    reached = cv.reached_symbols(three_way_equity.compute)
+    assert {
+        ("abstractions.three_way", "_count_three_way"),
+        ("abstractions.evaluator", "_sorted_board"),
+    } <= reached
+    assert not {module for module, _ in reached} & {*cv.TRANSPORT, *cv.CARRIERS}
 
 
 def test_stages_draw_nothing() -> None:
