@@ -9,6 +9,7 @@ from artifacts.blueprint.bundle import BlueprintBundle
 from pipelines.commands.own_keys import one_of, open_source, whole_number
 from pipelines.config.named_games import changed_keys
 from pipelines.matches.entrants import Entrant, Resolving
+from pipelines.run.code_version import code_version
 from pipelines.run.errors import UserError
 from solver.betting.game import GameConfig
 from solver.betting.lines import FLOP, STREETS
@@ -56,14 +57,15 @@ def read_entrants(names: Mapping[str, str], own: Mapping[str, str], game: GameCo
     for key, name in names.items():
         if name in SIMPLE:
             simple = simple_blueprint(name, trunk, None if known is None else known.blueprint.pots)
-            entrants.append(Entrant(name, {"strategy": name}, simple))
+            identity = {"strategy": name, "code": code_version(simple_blueprint)}
+            entrants.append(Entrant(name, identity, simple))
             continue
         bundle, resolving = bundles[key], Resolving(STREETS.index(street), iterations)
         label = f"{bundle.manifest.stage}-{bundle.key[:6]}"
         if name.startswith(RESOLVE):
             label += f" re-solved from the {street}"
-            identity = {"export": bundle.key, **vars(resolving)}
-            entrants.append(Entrant(label, identity, bundle.blueprint, bundle, resolving))
+            solved = {"export": bundle.key, **vars(resolving)}
+            entrants.append(Entrant(label, solved, bundle.blueprint, bundle, resolving))
         else:
             entrants.append(Entrant(label, {"export": bundle.key}, bundle.blueprint, bundle))
     return entrants

@@ -6,8 +6,9 @@ many deals a task has been given.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -154,6 +155,7 @@ def _record(shared: Shared, start: int, deals: int) -> dict[str, Any]:
     if shared.setting is not None:
         setting = {"actions": shared.setting.actions, "streets": list(shared.setting.streets)}
     return {
+        "game": json.loads(json.dumps(asdict(shared.game))),
         "entrants": [entrant.identity for entrant in shared.entrants],
         "seed": shared.seed,
         "start": start,

@@ -61,7 +61,7 @@ class FlopBatch:
 
     def key(self, number: int) -> str:
         """Content address of a solved flop."""
-        return stage_key(STAGE, code_version(_solved), self.record(number), {"export": self.bundle.key})
+        return stage_key(STAGE, _code(), self.record(number), {"export": self.bundle.key})
 
     def record(self, number: int) -> dict[str, Any]:
         """All that a solved flop depends on besides the bundle."""
@@ -70,6 +70,7 @@ class FlopBatch:
 
 
 def _solved(task: FlopTask, settings: FlopSettings) -> dict[str, list[Row]] | str:
+    """The task of a worker."""
     return solve_flop(task, settings)
 
 
@@ -79,6 +80,11 @@ def _answer(batch: FlopBatch, number: int) -> FlopTask:
     first, second = (scaled(batch.bundle.range(batch.line, seat, flop)) for seat in (OOP_SEAT, IP_SEAT))
     told = blueprint_row(batch.bundle, batch.line, flop) if batch.with_blueprint else {}
     return FlopTask(flop, (first, second), told)
+
+
+def _code() -> str:
+    """Version of what computes the rows of a flop: the solve by a worker, the blueprint's answer by the driver."""
+    return f"{code_version(_solved)}-{code_version(_answer)}"
 
 
 def menu_of_game(game: GameConfig) -> dict[str, Any]:
@@ -114,7 +120,7 @@ def solve_flops(
                 {street: columns(found) for street, found in rows.items()},
                 stage=STAGE,
                 key=keys[number],
-                code=code_version(_solved),
+                code=_code(),
                 config=batch.record(number),
                 inputs={"export": batch.bundle.key},
                 metrics={"exploitability_pct": rows["flop"][0]["exploitability_pct"]},

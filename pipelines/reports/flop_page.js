@@ -25,7 +25,7 @@ function compare(first, second) {
 function format(value, name) {
   if (typeof value !== "number") return value ?? "";
   if (name === "weight") return (100 * value).toFixed(2) + " %";
-  if (/^(blueprint_)?(oop|ip)_|equity/.test(name)) return (100 * value).toFixed(1);
+  if (/^(blueprint_)?(oop|ip)_|equity|bets/.test(name)) return (100 * value).toFixed(1);
   if (/^eqr/.test(name)) return value.toFixed(3);
   return Number.isInteger(value) ? String(value) : value.toFixed(2);
 }

@@ -28,7 +28,8 @@ def flop_page(
         f"{bundle_caption(bundle)} · line {line} · solved exactly, to {means['worst_exploitability_pct']:.2f} % of "
         "the pot or better. EV in chips received from here on; equity and frequencies in percent; eqr is EV over "
         "equity times pot; ip frequencies are after a check. Columns that begin with blueprint are the blueprint's "
-        "own answer. Click a column to sort."
+        "own answer, with EVs over sampled run-outs; differences are blueprint less exact, of EV and of how often each "
+        "bets. Click a column to sort."
     )
     body = (
         f'<p class="note">{text(about)}</p><div class="filters" id="filters"></div>'

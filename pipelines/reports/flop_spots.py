@@ -83,7 +83,8 @@ def solve_flop(task: FlopTask, settings: FlopSettings) -> dict[str, list[Row]] |
         "exploitability_pct": outcome.exploitability_pct,
         "iterations": outcome.iterations,
     }
-    rows = {"flop": [row | _figures(solver, "", "") | task.blueprint]}
+    exact = _figures(solver, "", "")
+    rows = {"flop": [row | exact | task.blueprint | differences(exact, task.blueprint)]}
     for street, before in enumerate(_lines_after(settings.history)):
         rows[STREETS[FLOP + 1 + street]] = [
             about
@@ -170,6 +171,22 @@ def _figures(solver: PostflopSolver, line: str, cards: str) -> Row:
 
 def _frequencies(player: str, report: NodeReport) -> Row:
     return {f"{player}_{token}": float(share) for token, share in zip(report.actions, report.frequencies)}
+
+
+def differences(exact: Row, blueprint: Row) -> Row:
+    """Where a blueprint departs from the exact solution: its EV less the exact one, and how much more it bets.
+
+    >>> differences({"ev_oop": 90.0, "oop_x": 0.75}, {"blueprint_ev_oop": 70.0, "blueprint_oop_x": 0.5})
+    {'difference_ev_oop': -20.0, 'difference_bets_oop': 0.25}
+    """
+    found: Row = {}
+    for player in PLAYERS:
+        ev, check = f"ev_{player}", f"{player}_{Letter.CHECK}"
+        if f"blueprint_{ev}" in blueprint and ev in exact:
+            found[f"difference_{ev}"] = blueprint[f"blueprint_{ev}"] - exact[ev]
+        if f"blueprint_{check}" in blueprint and check in exact:
+            found[f"difference_bets_{player}"] = exact[check] - blueprint[f"blueprint_{check}"]
+    return found
 
 
 def scaled(weights: Floats) -> Floats:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.isomorphism import canonical_boards
-from pipelines.training.flop_draw import HIGH_GROUPS, STRATA, flop_features, shares, systematic
+from pipelines.training.flop_draw import HIGH_GROUPS, STRATA, _systematic, flop_features, shares
 
 Floats = NDArray[np.float64]
 NUM_FLOPS = 1755
@@ -72,7 +72,7 @@ def flop_subset(size: int) -> FlopSubset:
     rng = np.random.default_rng(_SEED)
     best, chosen = np.inf, np.empty(0, dtype=np.intp)
     for _ in range(_DRAWS):
-        parts = [systematic(part, flops.weights[part], n, rng) for part, n in zip(members, counts)]
+        parts = [_systematic(part, flops.weights[part], n, rng) for part, n in zip(members, counts)]
         numbers = np.unique(np.concatenate(parts))
         off = float(((even[numbers] @ features[numbers]) ** 2).sum())
         if len(numbers) == size and off < best:

@@ -132,7 +132,7 @@ def draw_flops(counts: Sequence[int], draws: int, seed: int) -> tuple[NDArray[np
         rows = np.sort(
             np.concatenate(
                 [
-                    systematic(members, flops.weights[members], count, rng)
+                    _systematic(members, flops.weights[members], count, rng)
                     for members, count in zip(strata, counts)
                 ]
             )
@@ -147,7 +147,7 @@ def draw_flops(counts: Sequence[int], draws: int, seed: int) -> tuple[NDArray[np
     return best[1], best[2]
 
 
-def systematic(
+def _systematic(
     members: NDArray[np.intp], weights: NDArray, count: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
     """A systematic sample by weight, in order of the canonical flops, which is that of the high cards."""

@@ -22,7 +22,7 @@ from pipelines.commands import entrants
 from pipelines.config.composition import compose_config
 from pipelines.matches.entrants import Entrant
 from pipelines.matches.hands import Shared, play_hands, play_match
-from pipelines.run.cluster import open_cluster
+from pipelines.run.cluster import InProcess, open_cluster
 from pipelines.run.errors import UserError
 from pipelines.run.recorded_runs import print_table, ranked, recorded_runs
 from pipelines.run.tracking import Tracker
@@ -202,6 +202,29 @@ def test_bad_responses_are_refused_in_one_line(tmp_path: Path, arguments: list[s
     with pytest.raises(UserError) as error:
         lbr.read_request(words(tmp_path, *arguments))
     assert message in str(error.value)
+
+
+def test_hands_of_another_game_or_seed_are_other_hands(tmp_path: Path) -> None:
+    lines = set()
+    for number, config in enumerate((SHALLOW, replace(SHALLOW, small_blind=20))):
+        game = game_of(config)
+        first, second = (
+            Entrant(name, {"strategy": name}, simple_blueprint(name, game))
+            for name in ("always-fold", "always-call")
+        )
+        for seed in range(2):
+            found = play_hands(
+                "match_hands",
+                play_match,
+                Shared(config, (first, second), seed),
+                3,
+                BundleStore(tmp_path),
+                InProcess,
+                lambda *_: None,
+            )
+            lines.add((number, seed, round(float(found["estimate"].mean()), 2)))
+    assert lines == {(0, 0, -25.0), (0, 1, -25.0), (1, 0, -10.0), (1, 1, -10.0)}
+    assert len(BundleStore(tmp_path).bundles()) == 4
 
 
 def test_strategies_of_other_stacks_cannot_meet() -> None:

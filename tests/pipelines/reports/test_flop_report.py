@@ -17,7 +17,7 @@ from artifacts.bundle import open_bundle
 from pipelines import solve
 from pipelines.config.composition import compose_config
 from pipelines.reports.flop_batch import columns, means, menu_of_game
-from pipelines.reports.flop_spots import blueprint_row, check_history, flop_words, scaled
+from pipelines.reports.flop_spots import blueprint_row, check_history, differences, flop_words, scaled
 from pipelines.reports.flop_subset import FlopSubset
 from pipelines.run.errors import UserError
 
@@ -101,6 +101,23 @@ def test_the_blueprints_answer_is_its_strategy_over_the_deals(
 
 def _disjoint(combo: int) -> NDArray[np.bool_]:
     return ~np.isin(COMBO_CARDS, COMBO_CARDS[combo]).any(axis=1)
+
+
+def test_differences_are_blueprint_less_exact_and_leave_out_what_is_not_known() -> None:
+    exact = {"ev_oop": 90.0, "ev_ip": 110.0, "oop_x": 1.0, "oop_b100": 0.0, "ip_x": 0.25, "ip_A": 0.75}
+    blueprint = {
+        "blueprint_ev_oop": 100.0,
+        "blueprint_ev_ip": 100.0,
+        "blueprint_oop_x": 0.6,
+        "blueprint_ip_x": 0.5,
+    }
+    assert differences(exact, blueprint) == {
+        "difference_ev_oop": 10.0,
+        "difference_bets_oop": 0.4,
+        "difference_ev_ip": -10.0,
+        "difference_bets_ip": -0.25,
+    }
+    assert differences(exact, {}) == {}
 
 
 def test_words_of_flops() -> None:

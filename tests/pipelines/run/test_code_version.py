@@ -17,6 +17,8 @@ from artifacts.bundle_store import BundleStore
 from pipelines.blueprint import pipeline
 from pipelines.config.composition import compose_config
 from pipelines.config.schema import Config
+from pipelines.matches import hands
+from pipelines.reports import flop_batch
 from pipelines.run import code_version as cv
 from pipelines.run.engine import Planner
 from pipelines.stages import dcfr, evaluate, flops, lcfr, three_way_equity
@@ -66,6 +68,25 @@ def test_the_training_stages_depend_on_the_whole_trainer(stage: Any) -> None:
         ("solver.cfr.simd", cv.STATEMENTS),  # they give vectors their operators
     } <= reached
     assert not {module for module, _ in reached} & {*cv.TRANSPORT, *cv.CARRIERS}
+
+
+def test_kept_hands_depend_on_players_values_and_solver_and_kept_flops_on_the_blueprints_answer() -> None:
+    players = {("solver.match.players", "BlueprintPlayer"), ("solver.match.players", "ResolvingPlayer")}
+    deals = {("solver.match.play", "draw_deal"), ("solver.match.table", "Table")}
+    for play in (hands.play_match, hands.play_lbr):
+        reached = cv.reached_symbols(play)
+        assert players | deals | {("solver.subgame.translation", "pseudo_harmonic")} <= reached
+        assert not {module for module, _ in reached} & {
+            "pipelines.matches.batch",
+            "pipelines.match",
+            "pipelines.lbr",
+        }
+    assert ("solver.match.board_values", "BoardValues") in cv.reached_symbols(hands.play_match)
+    assert ("solver.match.local_best_response", "_add_showdowns") in cv.reached_symbols(hands.play_lbr)
+    solved = cv.reached_symbols(flop_batch._solved)
+    assert ("solver.postflop.solver", "PostflopSolver") in solved
+    assert ("pipelines.reports.flop_spots", "blueprint_row") in cv.reached_symbols(flop_batch._answer)
+    assert not {module for module, _ in solved} & {"pipelines.reports.flop_page", "pipelines.reports.page"}
 
 
 def test_three_way_equities_depend_on_their_kernel_and_not_on_what_saves_them() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from abstractions.cards import CLASS_OF_COMBO, COMBO_CARDS, live_combos, parse_board
 from abstractions.evaluator import evaluate_board
+from solver.betting.game import StreetSizes
 from solver.betting.lines import PUBLIC_CARDS
 from solver.betting.public_tree import NodeKind
 from solver.blueprint.strategy import Blueprint
@@ -134,9 +136,28 @@ def test_values_of_unknown_sizes_are_those_of_the_nearest_line_with_the_pot_scal
     assert (larger / pairs + 300) / 600 == pytest.approx((known / pairs + 200) / 400, rel=1e-6)
 
 
-def test_values_of_blueprints_with_other_betting_are_refused():
-    from dataclasses import replace
+def test_strategies_with_other_menus_meet_and_the_estimate_stays_unbiased():
+    first = random_blueprint(1)
+    menus = replace(SHALLOW, raise_sizes=("3",), postflop=(StreetSizes("50%", "a", "50%", "a"),) * 3)
+    second = random_blueprint(2, menus)
+    players = BlueprintPlayer(TABLE, first), BlueprintPlayer(TABLE, second)
+    values = BoardValues(TABLE, (first, first))
+    corrected, plain, lines = [], [], set()
+    for number in range(300):
+        deal = draw_deal(hand_rng(5, number), BOARD)
+        corrected.append(play_hand(TABLE, players, deal, 0, hand_rng(6, number), values).estimate)
+        result = play_hand(TABLE, players, deal, 0, hand_rng(7, number))
+        plain.append(result.estimate)
+        lines.add(result.line)
+    # Sizes of both menus were played.
+    assert any("b200" in line for line in lines)
+    assert any("b300" in line for line in lines) or any("b100" in line for line in lines)
+    one, other = Interval.of(np.array(corrected)), Interval.of(np.array(plain))
+    assert abs(one.mean - other.mean) < 1.5 * np.hypot(one.half_width, other.half_width)
+    assert one.half_width < 0.9 * other.half_width
 
+
+def test_values_of_blueprints_with_other_betting_are_refused():
     other = random_blueprint(1, replace(SHALLOW, stacks=(800, 800)))
     with pytest.raises(ValueError, match="different betting"):
         BoardValues(TABLE, (random_blueprint(1), other))
