@@ -288,7 +288,7 @@ async function begin() {
   $("seat").addEventListener("change", (event) => change({ seat: event.target.value === node.seat ? "" : event.target.value }));
   for (const name of ["study", "play", "runs"]) $(`page-${name}`).addEventListener("click", () => change({ page: name === "study" ? "" : name }));
   $("theme").addEventListener("click", () => {
-    const dark = getComputedStyle(document.documentElement).getPropertyValue("--is-dark").trim() === "1";
+    const dark = document.documentElement.dataset.theme ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     document.documentElement.dataset.theme = dark ? "light" : "dark";
     localStorage.setItem("theme", document.documentElement.dataset.theme);
   });
