@@ -310,17 +310,23 @@ def _winnings(
     return winnings / comb(48 - board.size, 5 - board.size)
 
 
-def _read_board(board: str | NDArray) -> NDArray[np.uint8]:
+def read_board(board: str | NDArray) -> NDArray[np.uint8]:
+    """Board from text or from card numbers."""
     return parse_board(board) if isinstance(board, str) else check_board(board)
 
 
-def _read_range(hands: str | NDArray, board: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Weights of a hand or range with the combos that the board blocks taken out."""
+def read_range(
+    hands: str | NDArray, board: NDArray[np.uint8], dead: NDArray[np.uint8] | None = None
+) -> NDArray[np.float64]:
+    """Weights of a hand or range with the combos that board or dead cards block taken out."""
     weights = parse_range(hands) if isinstance(hands, str) else check_weights(hands)
-    live = np.where(live_combos(board), weights, 0.0)
+    gone = board if dead is None else np.concatenate([board, dead])
+    live = np.where(live_combos(gone), weights, 0.0)
     if not live.any():
         name = repr(hands) if isinstance(hands, str) else "given"
         where = f" on board {format_cards(board)}" if board.size else ""
+        if dead is not None and dead.size:
+            where += f" with {format_cards(dead)} dead"
         raise ValueError(f"range {name} has no hand{where}")
     return live
 
@@ -340,8 +346,8 @@ def equity(first: str | NDArray, second: str | NDArray, board: str | NDArray = "
     >>> equity("AhKh", "QsQd", "Kc7d2s5h9c")
     1.0
     """
-    cards = _read_board(board)
-    ours, theirs = _read_range(first, cards), _read_range(second, cards)
+    cards = read_board(board)
+    ours, theirs = read_range(first, cards), read_range(second, cards)
     possible = np.zeros(NUM_COMBOS)
     _compatible_weight(theirs, COMBO_CARDS, possible)
     deals = float(ours @ possible)
@@ -371,8 +377,8 @@ def combo_equities(
     >>> float(combo_equities("QsQd", "Kc7d2s5h9c")[parse_combo("AhKh")])
     1.0
     """
-    cards = _read_board(board if isinstance(board, str) else np.asarray(board))
-    theirs, live = _read_range(opponent, cards), live_combos(cards)
+    cards = read_board(board if isinstance(board, str) else np.asarray(board))
+    theirs, live = read_range(opponent, cards), live_combos(cards)
     possible = np.zeros(NUM_COMBOS)
     _compatible_weight(theirs, COMBO_CARDS, possible)
     met = live & (possible > 0)

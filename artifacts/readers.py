@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from abstractions.buckets import BoardRows, covered_rows
 from abstractions.streets import BOARD_STREETS
 from abstractions.textures import Textures
+from abstractions.three_way import ThreeWayTable
 from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.bundle import Bundle
 from artifacts.format.array_pack import unpack_arrays
@@ -54,6 +55,11 @@ def read_game(game: GameConfig, preflop_equity: Bundle) -> TrunkGame:
     table = preflop_equity["equity"]
     wins, ties, totals = (np.array(table[column]) for column in ("wins", "ties", "totals"))
     return TrunkGame.build(game, (wins, ties, totals))
+
+
+def read_three_way_equity(bundle: Bundle) -> ThreeWayTable:
+    """Of stage `three_way_equity`: deals by set of winners for every three hand classes, mapped from the disk."""
+    return ThreeWayTable(bundle["three_way"]["winners"])
 
 
 def read_state(bundle: Bundle) -> Arrays:

@@ -35,26 +35,43 @@ for command in (chart, lines, range_, diff, compare, chained, subgame, explore):
 
 @app.command()
 def equity(
-    first: Annotated[str, typer.Argument(help="hand or range: AhKh, QQ+,AKs:0.5")],
-    second: Annotated[str, typer.Argument(help="hand or range of the opponent")],
+    hands: Annotated[list[str], typer.Argument(help="two to nine hands or ranges: AhKh, QQ+,AKs:0.5")],
     board: Annotated[str, typer.Option(help="none, three, four or five cards: Kc7d2s")] = "",
+    dead: Annotated[str, typer.Option(help="cards that nobody holds and that do not come: 3s3c")] = "",
     json_: Json = False,
 ) -> None:
-    """Exact equity of a hand or range against another, on any board.
+    """Equity of two to nine hands or ranges, on any board.
+
+    Every deal is counted where that takes seconds, always for two ranges. Otherwise deals are sampled, and the output
+    says so, with the standard error. "winners" of --json counts deals by set of winners: bit i of the number stands for
+    hand i, the first being hand 0.
 
     \b
     Examples:
       poker-solver equity AhKh QQ --board 2h7h9c
+      poker-solver equity AA KK QQ --dead AsKd
       poker-solver equity "QQ+,AKs:0.5" all --json
     """
-    from abstractions import equity as equities
+    from abstractions.multiway_equity import multiway_equity
 
     with user_input():
-        value = equities.equity(first, second, board)
+        found = multiway_equity(hands, board, dead)
     if json_:
-        print(json.dumps({"first": first, "second": second, "board": board, "equity": [value, 1 - value]}))
-    else:
-        print(f"{first}: {value:.4%}\n{second}: {1 - value:.4%}")
+        pair = {"first": hands[0], "second": hands[1]} if len(hands) == 2 else {}
+        figures = {
+            "equity": found.equity.tolist(),
+            "win": found.win.tolist(),
+            "tie": found.tie.tolist(),
+            "winners": {str(mask): count for mask, count in enumerate(found.winners.tolist()) if mask},
+            "exact": found.exact,
+            "standard_error": found.standard_error,
+        }
+        print(json.dumps(pair | {"hands": hands, "board": board, "dead": dead} | figures))
+        return
+    for hand, value in zip(hands, found.equity):
+        print(f"{hand}: {value:.4%}")
+    if not found.exact:
+        print(f"sampled: {int(found.winners.sum()):,} deals, standard error {found.standard_error:.4%}")
 
 
 @app.command()

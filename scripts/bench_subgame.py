@@ -1,15 +1,22 @@
-"""Seconds and real loss of subgame solves, spot by spot.
+"""Seconds and real loss of subgame solves on the lines of a blueprint, spot by spot.
 
-    python scripts/bench_subgame.py BUNDLE [--spots b250c/@QsJh2h ...] [--seconds 3] [--depth 1] [--threads 2]
+    python scripts/bench_subgame.py BUNDLE [--kinds river turn flop exact] [--threads 2] [--no-judge]
+
+river   exact, six sizes: the time to .3 % of the pot
+turn    depth 1, six sizes, half a second
+flop    depth 1, the blueprint's sizes, 3 and 15 seconds
+exact   flop to river, the blueprint's sizes, a minute
 
 Real loss is what the solved street loses in the full tree to the river, mean of both players, in percent of the pot
-(`solver.subgame.judge`). Solving that tree takes far longer than the subgame; --no-judge leaves it out.
+(`solver.subgame.judge`). The judge solves that tree itself, which takes far longer than the subgame. With six sizes on
+the flop it would not fit into memory, so flops are judged with the blueprint's sizes.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,75 +28,128 @@ from solver.blueprint.strategy import Blueprint
 from solver.subgame import SubgameConfig, SubgameSolution, solve_subgame
 from solver.subgame.judge import Judge
 
-#: Lines that most hands of a 100 bb game go through, each on three boards.
-SPOTS = tuple(
-    f"{line}@{board}"
-    for line, boards in (
-        ("b250c/", ("QsJh2h", "Kh7d2c", "9s8s7d")),
-        ("b250r750c/", ("AsTd4d", "JcJd5h", "6h5h4c")),
-        ("b250c/xx/", ("QsJh2h8d", "Kh7d2c7s", "9s8s7d2s")),
-        ("cx/xx/", ("AsTd4d3h", "JcJd5h9c", "6h5h4cKs")),
-    )
-    for board in boards
-)
+#: Lines that most hands of a 100 bb game go through, each with its boards.
+SPOTS: dict[str, dict[str, tuple[str, ...]]] = {
+    "river": {
+        "b250c/xx/xx/": ("QsJh2h8d3c", "9s8s7d2sKc"),
+        "b250c/b250c/xx/": ("Kh7d2c7s4h", "6h5h4cKs9d"),
+        "b250r750c/xx/xx/": ("AsTd4d3h8c", "JcJd5h9c2d"),
+    },
+    "turn": {
+        "b250c/xx/": ("QsJh2h8d", "Kh7d2c7s", "9s8s7d2s"),
+        "b250c/b250c/": ("AsTd4d3h", "JcJd5h9c"),
+        "b250r750c/xx/": ("AsTd4d3h", "JcJd5h9c", "6h5h4cKs"),
+    },
+    "flop": {
+        "b250c/": ("QsJh2h", "Kh7d2c"),
+        "b250r750c/": ("AsTd4d", "JcJd5h", "9s8s7d"),
+    },
+}
 
 
-def real_loss(solution: SubgameSolution, target_pct: float) -> float:
-    """Mean real loss of both players' searched street, in percent of the pot."""
-    subgame = solution.subgame
-
-    def strategy(node: int, board: tuple[int, ...]) -> NDArray[np.float64] | None:
-        if len(board) > len(subgame.board):
-            return None
-        return solution.strategy(subgame.root_line + subgame.tree.line(node))
-
-    return Judge(subgame.tree, subgame.cards, target_pct=target_pct).mean_loss(strategy)
+def spots(kind: str) -> Iterator[tuple[str, str]]:
+    """Lines and boards of a kind."""
+    for line, boards in SPOTS[kind].items():
+        for board in boards:
+            yield line, board
 
 
-def measure(blueprint: Blueprint, spot: str, config: SubgameConfig, judge_pct: float | None) -> str:
-    """One row of the report."""
-    line, _, board = spot.partition("@")
-    solution = solve_subgame(blueprint, line, board, config)
-    row = (
-        f"{spot:28}{solution.seconds:8.2f} s{solution.iterations:8,} iterations{solution.num_leaves:5} leaves"
-    )
-    if judge_pct is not None:
-        begun = time.perf_counter()
-        row += (
-            f"  loss {real_loss(solution, judge_pct):6.3f} %  (judged in {time.perf_counter() - begun:.0f} s)"
+class SpotJudge:
+    """What strategies of one spot's first street really lose; the spot itself is solved once."""
+
+    def __init__(self, solution: SubgameSolution, target_pct: float, threads: int) -> None:
+        subgame = solution.subgame
+        self._judge = Judge(subgame.tree, subgame.cards, target_pct=target_pct, threads=threads)
+
+    def loss(self, solution: SubgameSolution) -> float:
+        """Mean real loss of both players, in percent of the pot."""
+        subgame = solution.subgame
+
+        def strategy(node: int, board: tuple[int, ...]) -> NDArray[np.float64] | None:
+            if len(board) > len(subgame.board):
+                return None
+            return solution.strategy(subgame.root_line + subgame.tree.line(node))
+
+        return self._judge.mean_loss(strategy)
+
+
+def measure_exact(blueprint: Blueprint, kind: str, config: SubgameConfig) -> None:
+    """Solves to the river: seconds, and exploitability at their end."""
+    seconds, gaps = [], []
+    for line, board in spots(kind):
+        solution = solve_subgame(blueprint, line, board, config)
+        gap = 100.0 * solution.engine.exploitability() / solution.subgame.pot
+        seconds.append(solution.seconds)
+        gaps.append(gap)
+        print(
+            f"  {line + ' ' + board:30}{solution.seconds:8.3f} s{solution.iterations:7,} iterations"
+            f"{solution.memory_bytes / 2**20:8,.0f} MiB   {gap:.3f} % of pot",
+            flush=True,
         )
-    return row
+    print(
+        f"  mean {np.mean(seconds):.3f} s and {np.mean(gaps):.3f} %, "
+        f"at most {max(seconds):.3f} s and {max(gaps):.3f} %"
+    )
+
+
+def measure_searched(
+    blueprint: Blueprint,
+    kind: str,
+    config: SubgameConfig,
+    budgets: tuple[float, ...],
+    judge_pct: float | None,
+) -> None:
+    """Depth-limited solves: iterations within each budget, and real loss."""
+    losses: dict[float, list[float]] = {seconds: [] for seconds in budgets}
+    for line, board in spots(kind):
+        judge = None
+        for seconds in budgets:
+            solution = solve_subgame(blueprint, line, board, replace(config, time_s=seconds))
+            text = f"  {line + ' ' + board:30}{solution.seconds:8.2f} s{solution.iterations:7,} iterations"
+            if judge_pct is not None:
+                begun = time.perf_counter()
+                judge = judge or SpotJudge(solution, judge_pct, config.threads)
+                losses[seconds].append(judge.loss(solution))
+                text += (
+                    f"   loss {losses[seconds][-1]:6.3f} %  (judged in {time.perf_counter() - begun:.0f} s)"
+                )
+            print(text, flush=True)
+    for seconds, found in losses.items():
+        if found:
+            print(f"  {seconds:g} s: mean loss {np.mean(found):.3f} %, at most {max(found):.3f} %")
 
 
 def main() -> None:
-    """Print a row for every spot."""
+    """Print a table for every kind."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("bundle", type=Path)
-    parser.add_argument("--spots", nargs="+", default=SPOTS)
-    parser.add_argument("--seconds", type=float, default=3.0)
-    parser.add_argument("--depth", default="1")
+    parser.add_argument("--kinds", nargs="+", default=("river", "turn", "flop", "exact"))
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--sizes", default=SubgameConfig.sizes)
     parser.add_argument(
         "--judge-pct", type=float, default=0.1, help="exploitability of the judge's own solves"
     )
     parser.add_argument("--no-judge", action="store_true")
     options = parser.parse_args()
     blueprint = open_blueprint(options.bundle).blueprint
-    config = SubgameConfig(
-        depth=int(options.depth) if options.depth.isdigit() else options.depth,
-        sizes=options.sizes,
-        iterations=None,
-        time_s=options.seconds,
-        threads=options.threads,
-    )
-    # The first solve compiles the kernels.
-    line, _, board = options.spots[0].partition("@")
-    solve_subgame(blueprint, line, board, replace(config, time_s=None, iterations=1))
-    for spot in options.spots:
-        print(measure(blueprint, spot, config, None if options.no_judge else options.judge_pct), flush=True)
+    judge_pct = None if options.no_judge else options.judge_pct
+    finer = SubgameConfig(iterations=None, time_s=0.5, threads=options.threads)
+    # The sizes of presets `fast`, `standard` and `accurate`.
+    coarse = replace(finer, sizes="50%,100%", raises="2.5x", raise_cap=1)
+    # The first solve of each kind compiles its kernels.
+    for kind in ("river", "turn", "flop"):
+        solve_subgame(blueprint, *next(spots(kind)), replace(coarse, time_s=None, iterations=2))
+    for kind in options.kinds:
+        print(kind)
+        if kind == "river":
+            measure_exact(blueprint, kind, replace(finer, time_s=5.0, target_pct=0.3))
+        elif kind == "turn":
+            measure_searched(blueprint, kind, finer, (0.5,), judge_pct)
+        elif kind == "flop":
+            measure_searched(blueprint, kind, coarse, (3.0, 15.0), judge_pct)
+        else:
+            measure_exact(blueprint, "flop", replace(coarse, depth="full", time_s=60.0, target_pct=0.5))
 
 
 if __name__ == "__main__":

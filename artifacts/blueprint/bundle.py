@@ -203,6 +203,11 @@ class BlueprintBundle(PreflopBundle):
         """The strategy of a street (0 flop .. 2 river) as trained, ``[row, bucket]``."""
         return self[f"postflop_{STREETS[street + 1]}"]["probability"]
 
+    @property
+    def has_every_board(self) -> bool:
+        """Whether hands have buckets on every board, not on typical ones alone."""
+        return bool(self.configuration["buckets"]["boards"] == "all")
+
     @cached_property
     def num_textures(self) -> int:
         """Sets of buckets and of postflop rows: 1 where all textures share theirs."""

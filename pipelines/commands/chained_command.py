@@ -24,6 +24,7 @@ from solver.betting.lines import parse_seat
 
 if TYPE_CHECKING:
     from pipelines.commands.preflop_play import PreflopPlay
+    from solver.blueprint.strategy import Blueprint
 
 
 def chained(
@@ -58,6 +59,14 @@ def chained(
     max_iterations: Annotated[int, typer.Option(min=1, help="iterations per street at most")] = 1000,
     preflop_iterations: Annotated[int, typer.Option(min=1, help="of the live preflop solve")] = 2000,
     threads: Annotated[int, typer.Option(min=1)] = 2,
+    depth: Annotated[
+        str | None,
+        typer.Option(
+            metavar="1|2|full",
+            help="streets to search on top of --bundle; full: exactly to the river. Left out: 1 with a whole "
+            "blueprint, else full",
+        ),
+    ] = None,
     lazy_postflop: Annotated[
         bool,
         typer.Option("--lazy-postflop", help="solve the flop only; read turn and river from that solve"),
@@ -70,9 +79,9 @@ def chained(
 ) -> None:
     """Solve preflop, carry both ranges to the flop and solve on, street by street.
 
-    Ranges go along one preflop line, each hand by how often it plays it. The flop is solved exactly, then
-    turn and river as the board has them. Prints a summary; --json and --out give the strategy of every hand, in
-    which hands that are off-path at a decision are folded.
+    Ranges go along one preflop line, each hand by how often it plays it. The flop is solved, then turn and river as
+    the board has them: exactly, or on top of the blueprint in --bundle as `subgame` does. Prints a summary; --json and
+    --out give the strategy of every hand, in which hands that are off-path at a decision are folded.
 
     \b
     Examples:
@@ -87,6 +96,7 @@ def chained(
         from pipelines.commands.chained import ChainedSettings, chained_result, read_hands, read_played
         from solver.betting.game import street_sizes
         from solver.postflop.holdem import read_board
+        from solver.subgame.config import FULL, read_depth
 
         cards = read_board(board)
         own, other = (
@@ -94,6 +104,10 @@ def chained(
             for name, text in (("hero-range", hero_range), ("villain-range", villain_range))
         )
         seat = parse_seat(hero)
+        play, blueprint = (
+            (_live(overrides or [], preflop_iterations, line), None) if bundle is None else _exported(bundle)
+        )
+        searches = blueprint is not None and not lazy_postflop
         settings = ChainedSettings(
             ranges=(own, other) if seat == 0 else (other, own),
             board=cards,
@@ -106,13 +120,15 @@ def chained(
             time_limit=time_limit,
             max_iterations=max_iterations,
             threads=threads,
+            depth=read_depth(depth) if depth is not None else (1 if searches else FULL),
             lazy=lazy_postflop,
             clean=not raw_offpath,
         )
         street_sizes(settings.bet_sizes)
-        play = _live(overrides or [], preflop_iterations, line) if bundle is None else _exported(bundle)
         with live_status() as show:
-            result = chained_result(play, settings, progress=lambda *state: show(solve_status(*state)))
+            result = chained_result(
+                play, settings, blueprint=blueprint, progress=lambda *state: show(solve_status(*state))
+            )
     if not json_:
         from pipelines.commands.chained_text import chained_lines
 
@@ -145,9 +161,14 @@ def _live(overrides: list[str], iterations: int, line: str | None) -> PreflopPla
     return PreflopPlay(result.strategy.game.config, result.strategy.by_line(), source)
 
 
-def _exported(path: Path) -> PreflopPlay:
+def _exported(path: Path) -> tuple[PreflopPlay, Blueprint | None]:
+    """The preflop strategy of a bundle, and the whole blueprint where it has one for every board."""
+    from artifacts.blueprint.bundle import BlueprintBundle
     from pipelines.commands.preflop_play import PreflopPlay
 
     bundle = with_preflop(open_exported(path, DEFAULT_STORE))
     source = {"source": str(path), "exploitability_mbb": bundle.metrics["exploitability_raw"]}
-    return PreflopPlay(bundle.game, bundle.strategy_table(clean=False), source)
+    play = PreflopPlay(bundle.game, bundle.strategy_table(clean=False), source)
+    if isinstance(bundle, BlueprintBundle) and bundle.has_every_board:
+        return play, bundle.blueprint
+    return play, None

@@ -67,7 +67,11 @@ def _shares(actions: Sequence[str], frequencies: Sequence[float]) -> str:
 def _solved(solve: Mapping[str, Any] | None) -> str:
     if solve is None:
         return "solved: read from the flop's solve"
+    found = solve["exploitability_pct"]
+    quality = (
+        f"street by street, depth {solve['depth']}," if found is None else f"{found:.3f} % of pot exploitable"
+    )
     return (
-        f"solved: {solve['exploitability_pct']:.3f} % of pot exploitable after {solve['iterations']} iterations,"
+        f"solved: {quality} after {solve['iterations']} iterations,"
         f" {duration(solve['seconds'])}, {ENDINGS[solve['reason']]}"
     )

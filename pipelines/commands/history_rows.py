@@ -1,4 +1,4 @@
-"""Rows of an exact postflop solve under the keys that off-path cleaning reads."""
+"""Rows of a postflop solve under the keys that off-path cleaning reads."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from numpy.typing import NDArray
 from abstractions.cards import format_cards, hole_names
 from solver.betting.lines import history_key
 from solver.betting.public_tree import NodeKind, PublicTree
+from solver.exact.engine import CfrEngine
 from solver.postflop.node_report import real_combos
-from solver.postflop.solver import PostflopSolver
 
 
-def per_history_strategy(solver: PostflopSolver, root: int, dealt: tuple[int, ...]) -> dict[str, list[float]]:
+def per_history_strategy(engine: CfrEngine, root: int, dealt: tuple[int, ...]) -> dict[str, list[float]]:
     """Rows ``<hole>|<board>|<street>|<history>`` of every decision of a street from its root on.
 
     Parameters
     ----------
     root
-        Root of the street in the solver's tree.
+        Root of the street in the engine's tree.
     dealt
-        Cards dealt since the solver's own root.
+        Cards dealt since the engine's own root.
     """
-    tree, engine = solver.tree, solver.engine
+    tree = engine.tree
     number, suits = engine.deals.locate(dealt)
     board = format_cards(sorted([*engine.game.board, *dealt]))
     holes = []

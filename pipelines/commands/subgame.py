@@ -85,10 +85,11 @@ def subgame(
     if seconds is None and iterations is None and target is None:
         seconds = DEFAULT_SECONDS
     from solver.subgame import SubgameConfig
+    from solver.subgame.config import read_depth
 
     with user_input():
         config = SubgameConfig(
-            depth=int(depth) if depth.isdigit() else depth,
+            depth=read_depth(depth),
             safety=safety,
             iterations=iterations,
             time_s=seconds,

@@ -184,13 +184,14 @@ class Reporter:
         self.note(words)
 
 
-def solve_status(iteration: int, seconds: float, percent: float) -> str:
-    """How far a postflop solve is, after its measurements of exploitability.
+def solve_status(iteration: int, seconds: float, percent: float | None) -> str:
+    """How far a postflop solve is, with its exploitability where that was measured.
 
     >>> solve_status(1200, 3.14, 0.5)
     'iteration 1,200: 0.5000 % of pot, 3.1 s'
     """
-    return f"iteration {iteration:,}: {percent:.4f} % of pot, {seconds:.1f} s"
+    found = "" if percent is None else f"{percent:.4f} % of pot, "
+    return f"iteration {iteration:,}: {found}{seconds:.1f} s"
 
 
 def duration(seconds: float | None) -> str:

@@ -12,7 +12,7 @@ records, with the start of each board's part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -27,6 +27,8 @@ from abstractions.isomorphism import permute_cards
 from solver.cfr.simd import WIDTH
 
 _INT = np.int32
+#: Run-outs that are counted together.
+_RUNOUT_BLOCK = 32
 Strengths = Callable[[Sequence[int], NDArray[np.uint8]], NDArray[np.integer]]
 
 
@@ -308,9 +310,19 @@ def deal(
     suits = equivalent_suits(game) if isomorphism else tuple((suit,) for suit in range(4))
     boards = _BoardList(game, suits, len(num_rows))
     ranks = _StrengthCache(game)
+    allins = {
+        number: allin_matrix(
+            game, boards.cards[number], 0, boards.hands[0][number], boards.hands[1][number], ranks
+        )
+        for number, link in enumerate(boards.links)
+        if link[0] < game.num_deals and allin_streets[link[0]]
+    }
     sides, sizes, clocks = [], [], []
     for player in range(2):
-        side = _side(boards, player, ranks, num_rows[:, player], num_slots[:, player], allin_streets)
+        if player == 1:
+            # One at a time, so that both players' matrices are never there twice.
+            allins = {number: _seen_by_other(allins.pop(number), boards, number) for number in tuple(allins)}
+        side = _side(boards, player, ranks, num_rows[:, player], num_slots[:, player], allins)
         last, street = side.boards[-1], boards.links[-1][0]
         sizes.append(int(last["table"]) + int(last["pad"]) * int(num_rows[street, player]))
         clocks.append(int(last["clock"]) + int(num_slots[street, player]))
@@ -347,8 +359,9 @@ def _side(
     ranks: _StrengthCache,
     num_rows: NDArray[np.integer],
     num_slots: NDArray[np.integer],
-    allin_streets: Sequence[bool],
+    allin: Mapping[int, NDArray[np.int16]],
 ) -> Side:
+    """One player's hands on every board; `allin` has the player's all-in matrices by board."""
     game = boards.game
     cards = game.hands[player]
     rows: list[tuple[int, ...]] = []
@@ -374,9 +387,9 @@ def _side(
         here = [_swapped_places(cards[live], first, second) for first, second in exchanges]
         swaps += here
         mirrors.append(_mirrors(here, len(live)))
-        has_allin = street < game.num_deals and bool(allin_streets[street])
+        has_allin = number in allin
         if has_allin:
-            allins.append(allin_matrix(game, board, player, live, others, ranks).ravel())
+            allins.append(allin[number].ravel())
         rows.append(
             (
                 len(live),
@@ -490,9 +503,14 @@ def allin_matrix(
     matrix = np.zeros((len(theirs), padded(len(mine))), dtype=np.int16)
     missing = len(game.board) + game.num_deals - len(board)
     rest = [card for card in game.deck if card not in board]
-    for cards in combinations(rest, missing):
-        full = (*board, *cards)
-        _count_wins(matrix, ranks(full, own)[mine], ranks(full, 1 - own)[theirs])
+    run_outs = list(combinations(rest, missing))
+    for start in range(0, len(run_outs), _RUNOUT_BLOCK):
+        some = run_outs[start : start + _RUNOUT_BLOCK]
+        first, second = (
+            np.stack([ranks((*board, *cards), player)[hands] for cards in some]).astype(np.int16)
+            for player, hands in ((own, mine), (1 - own, theirs))
+        )
+        _count_wins(matrix, first, second)
     shared = np.zeros((len(theirs), len(mine)), dtype=np.bool_)
     for a in range(2):
         for b in range(2):
@@ -501,16 +519,39 @@ def allin_matrix(
     return matrix
 
 
-@njit(cache=True)
+def _seen_by_other(matrix: NDArray[np.int16], boards: _BoardList, number: int) -> NDArray[np.int16]:
+    """The all-in matrix of the second player from that of the first: what one wins the other loses."""
+    own, opp = (len(boards.hands[player][number]) for player in range(2))
+    result = np.zeros((own, padded(opp)), dtype=np.int16)
+    result[:, :opp] = -matrix[:, :own].T
+    return result
+
+
+@njit(cache=True, nogil=True)
 def _count_wins(matrix: Any, own: Any, opp: Any) -> None:
-    """Add one run-out: +1 where the own hand wins, -1 where it loses; strength -1 is a blocked hand."""
-    for j in range(len(opp)):
-        if opp[j] < 0:
-            continue
+    """Add some run-outs: +1 where the own hand wins, -1 where it loses; strength -1 is a blocked hand.
+
+    `own` and `opp` are int16 ``[run-out, hand]``. The run-outs are few enough to stay in the cache while the rows of
+    the matrix pass by.
+    """
+    # A row of its own cannot overlap the strengths, so the compiler may use vectors.
+    sums = np.empty(own.shape[1], np.int16)
+    for j in range(opp.shape[1]):
         row = matrix[j]
-        for i in range(len(own)):
-            outcome = np.int16(own[i] > opp[j]) - np.int16(own[i] < opp[j])
-            row[i] += outcome if own[i] >= 0 else np.int16(0)
+        for i in range(len(sums)):
+            sums[i] = row[i]
+        for k in range(opp.shape[0]):
+            other = opp[k, j]
+            if other < 0:
+                continue
+            strengths = own[k]
+            for i in range(len(sums)):
+                # Without its sign a blocked hand is stronger than every other one, so it does not lose either.
+                wins = np.int16(1) if strengths[i] > other else np.int16(0)
+                loses = np.int16(1) if np.uint16(strengths[i]) < np.uint16(other) else np.int16(0)
+                sums[i] = np.int16(sums[i] + np.int16(wins - loses))
+        for i in range(len(sums)):
+            row[i] = sums[i]
 
 
 def num_runouts(game: CardGame, dealt: int) -> int:

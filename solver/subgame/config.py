@@ -69,8 +69,7 @@ class SubgameConfig:
     memory_limit: int | None = None
 
     def __post_init__(self) -> None:
-        if self.depth != FULL and (not isinstance(self.depth, int) or self.depth < 1):
-            raise ValueError(f"depth: {self.depth!r} is unknown; accepted: 1, 2, {FULL}")
+        _check_depth(self.depth)
         _require("continuation", self.continuation, CONTINUATIONS)
         _require("safety", self.safety, SAFETIES)
         _require("values", self.values, VALUE_COUNTS)
@@ -110,6 +109,18 @@ class SubgameConfig:
         if self.memory_limit is not None:
             return self.memory_limit
         return int(0.9 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+
+
+def read_depth(text: str) -> int | str:
+    """A depth from text: a number of streets, or ``full``."""
+    depth = int(text) if text.isdecimal() else text
+    _check_depth(depth)
+    return depth
+
+
+def _check_depth(depth: int | str) -> None:
+    if depth != FULL and (not isinstance(depth, int) or depth < 1):
+        raise ValueError(f"depth: {depth!r} is unknown; accepted: 1, 2, {FULL}")
 
 
 def _require(key: str, value: object, accepted: tuple[object, ...]) -> None:

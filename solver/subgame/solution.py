@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from abstractions.cards import NUM_COMBOS, disjoint_weight, format_cards, live_combos
 from solver.betting.public_tree import NodeKind
+from solver.exact.engine import CfrEngine
 from solver.postflop.holdem import read_board
 from solver.postflop.node_report import per_deal, real_combos
+from solver.subgame.subgame import decisions
 
 if TYPE_CHECKING:
     from solver.subgame.solve import SubgameSolver
@@ -119,28 +121,30 @@ class SubgameSolution:
         Nan for combos outside the range, and for those that meet nobody. Where the search ended before the hand does,
         values below are estimated over a fixed set of run-outs.
         """
-        return self._values([self._decision(line)], board)[0][0]
+        node = self._decision(line)
+        number, suits, _ = self._board(node, board)
+        return self._evs([node], number, suits)[0][0]
 
     def action_ev(self, line: str | None = None, board: Board | None = None) -> Floats:
-        """The same with each action, ``[action, 1326]``."""
-        return self._values([self._decision(line)], board)[0][1]
+        """`ev` with each action, ``[action, 1326]``."""
+        node = self._decision(line)
+        number, suits, _ = self._board(node, board)
+        return self._evs([node], number, suits)[0][1]
 
-    def street_values(self, lines: Sequence[str]) -> list[tuple[Floats, Floats]]:
-        """`ev` and `action_ev` of some decisions of the first street, at the cost of one."""
-        return self._values([self._decision(line) for line in lines], None)
+    def street_evs(self) -> dict[str, tuple[Floats, Floats]]:
+        """`ev` and `action_ev` of every decision of the first street by its line, for the price of one."""
+        tree, root = self._solver.engine.tree, self.subgame.root_line
+        nodes = decisions(tree, self.subgame.street).tolist()
+        return {root + tree.line(node): found for node, found in zip(nodes, self._evs(nodes, 0, range(4)))}
 
-    def _values(self, nodes: Sequence[int], board: Board | None) -> list[tuple[Floats, Floats]]:
-        """EVs and EVs by action at some decisions of a street."""
+    def _evs(self, nodes: Sequence[int], board: int, suits: Sequence[int]) -> list[tuple[Floats, Floats]]:
+        """EVs at some decisions of one street, also by action, on a board whose suits stand for real ones."""
         engine = self._solver.engine
-        number, suits, _ = self._board(nodes[0], board)
-        if self._solver.leaves is not None:
-            self._solver.leaves.begin_evaluation()
-        engine.set_range(0, engine.game.weights[0])
-        engine.set_range(1, engine.game.weights[1])
+        self.begin_evaluation()
         results = []
-        for node, found in zip(nodes, engine.board_values(nodes, number)):
+        for node, found in zip(nodes, engine.board_values(nodes, board)):
             player = int(engine.tree.player[node])
-            met = engine.compatible(player, found.reach[1 - player], number)
+            met = engine.compatible(player, found.reach[1 - player], board)
             share = engine.tree.dead / 2 + float(engine.tree.committed[node, player])
             combos = real_combos(engine.game.hands[player][found.hands[player]], suits)
             ev, by_action = np.full(NUM_COMBOS, np.nan), np.full((len(found.strategy), NUM_COMBOS), np.nan)
@@ -149,16 +153,26 @@ class SubgameSolution:
             results.append((ev, by_action))
         return results
 
+    @property
+    def engine(self) -> CfrEngine:
+        """Tables of the searched streets; `begin_evaluation` before asking it for values."""
+        return self._solver.engine
+
+    def begin_evaluation(self) -> None:
+        """Play the average strategies from now on, with the ranges at the root."""
+        engine = self._solver.engine
+        if self._solver.leaves is not None:
+            self._solver.leaves.begin_evaluation()
+        for seat in range(2):
+            engine.set_range(seat, engine.game.weights[seat])
+
     def root_values(self, player: int) -> Floats:
         """Net chips per deal of each combo of a player at the root, both playing the solution, [1326].
 
         Nan for the combos that have none in `ev`.
         """
         engine = self._solver.engine
-        if self._solver.leaves is not None:
-            self._solver.leaves.begin_evaluation()
-        for seat in range(2):
-            engine.set_range(seat, engine.game.weights[seat])
+        self.begin_evaluation()
         met = engine.compatible(player, engine.game.weights[1 - player])
         result = np.full(NUM_COMBOS, np.nan)
         values = per_deal(engine.root_values(player), met) + engine.tree.dead / 2

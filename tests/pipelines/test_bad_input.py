@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from pipelines import blueprint, compare, poker_solver, solve, store
+from pipelines import blueprint, compare, poker_solver, solve, store, three_way_equity
 from pipelines.run.command import run_app, run_command
 
 COMMANDS: dict[str, Callable[[], Any]] = {
@@ -24,6 +24,7 @@ COMMANDS: dict[str, Callable[[], Any]] = {
     "compare": lambda: run_command(compare.main),
     "solve": lambda: run_command(solve.main),
     "store": lambda: run_app(store.app),
+    "three_way_equity": lambda: run_command(three_way_equity.main),
     "poker-solver": poker_solver.main,
 }
 SPOT = {
@@ -163,6 +164,10 @@ CONFIG = [
 # ---- the other commands --------------------------------------------------------------------------
 
 OTHER = [
+    ("three_way_equity --foo", "--foo: not understood"),
+    ("three_way_equity +foo=1", "foo: unknown key"),
+    ("three_way_equity cluster=nope", "cluster: 'nope' is not accepted"),
+    ("three_way_equity cluster.num_cpus=0", "cluster.num_cpus: 0 is not accepted"),
     ("compare --foo", "--foo: not understood"),
     ("compare x", "x: not understood"),
     ("compare =5", "=5: not understood"),
@@ -201,8 +206,16 @@ OTHER = [
     ("poker-solver", "(--help explains)"),
     ("poker-solver --foo", "No such option: --foo"),
     ("poker-solver nothing", "No such command 'nothing'"),
-    ("poker-solver equity AA", "Missing argument 'second'"),
-    ("poker-solver equity AA KK QQ", "unexpected extra argument"),
+    ("poker-solver equity", "Missing argument 'hands'"),
+    ("poker-solver equity AA", "1 hand given: expected 2 to 9 hands or ranges"),
+    ("poker-solver equity AA KK QQ JJ TT 99 88 77 66 55", "10 hands given: expected 2 to 9"),
+    ("poker-solver equity AhKh QQ AhQd", "no deal is possible: hands 1 and 3 both hold Ah"),
+    ("poker-solver equity AA AA AA", "no deal is possible: 3 players have 4 cards to hold"),
+    ("poker-solver equity AsAh,KsKh AsKd KsQd", "the hands cannot be dealt together"),
+    ("poker-solver equity AA KK --board As2c3d --dead As", "dead card 'As' is on the board"),
+    ("poker-solver equity AA KK --dead AsAs", "card 'As' appears twice"),
+    ("poker-solver equity AA KK --dead Xx", "card 'Xx'"),
+    ("poker-solver equity AA KK --dead AsAhAd", "range 'AA' has no hand with AsAhAd dead"),
     ("poker-solver equity '' KK", "range '' has no hand"),
     ("poker-solver equity AA Zz", "range token 'Zz'"),
     ("poker-solver equity AAs KK", "a pair is neither suited nor offsuit"),

@@ -25,7 +25,7 @@ def bench(name: str, *options: str) -> str:
 
 def test_every_script_is_run_here() -> None:
     scripts = {path.stem.removeprefix("bench_") for path in (ROOT / "scripts").glob("bench_*.py")}
-    assert scripts == {"abstractions", "blueprint", "evaluate", "postflop", "scaling", "subgame"}
+    assert scripts == {"abstractions", "blueprint", "equities", "evaluate", "postflop", "scaling", "subgame"}
 
 
 def test_the_evaluation_of_a_flop_is_timed_beside_a_sweep_of_every_board() -> None:
@@ -51,6 +51,12 @@ def test_the_chain_of_abstractions_buckets_every_street() -> None:
     for street in ("flop", "turn", "river"):
         assert f"{street} bucket equity, 12 x 12" in output
     assert output.count("rows whose mean equity rises with the bucket: 100.0%") == 3
+
+
+def test_equities_of_several_players_are_timed_beside_ranking() -> None:
+    output = bench("equities", "--boards", "5")
+    assert output.count("times ranking") == 9
+    assert "core-seconds" in output
 
 
 def test_k_means_is_timed_beside_scikit_learn() -> None:

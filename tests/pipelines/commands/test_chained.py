@@ -21,6 +21,7 @@ from pipelines.poker_solver import app
 from pipelines.run.errors import UserError
 from solver.betting.game import GameConfig
 from solver.preflop.solver import solve_preflop
+from tests.solver.subgame import small_spots
 
 BOARD = tuple(int(card) for card in parse_board("Ad8h9d2c7s"))
 STREETS_OF_BOARD = ("flop Ad8h9d", "turn Ad8h9d2c", "river Ad8h9d2c7s")
@@ -38,8 +39,8 @@ def settings() -> ChainedSettings:
     ranges = tuple(read_hands("range", text, BOARD) for text in (HERO, VILLAIN))
     played = read_played(None, BOARD)
     return ChainedSettings(
-        (ranges[0], ranges[1]),
-        BOARD,
+        ranges=(ranges[0], ranges[1]),
+        board=BOARD,
         line="b250c",
         played=played,
         bet="100%",
@@ -161,6 +162,59 @@ def test_without_a_line_the_ranges_take_the_one_they_play_most(
     assert chained_result(play, replace(chosen, target=20.0))["preflop"]["line"].startswith("c")
 
 
+@pytest.fixture(scope="module")
+def searched() -> dict[str, Any]:
+    """Two streets on top of a tiny blueprint."""
+    tiny = small_spots.blueprint()
+    table = solve_preflop(small_spots.GAME, iterations=100).strategy.by_line()
+    board = tuple(int(card) for card in parse_board(small_spots.TURN))
+    hands = tuple(read_hands("range", text, board) for text in small_spots.THIN)
+    settings = ChainedSettings(
+        ranges=(hands[0], hands[1]),
+        board=board,
+        line="b250c",
+        played=("xb300c",),
+        bet="75%",
+        raise_="a",
+        depth=1,
+        max_iterations=40,
+        clean=False,
+    )
+    return chained_result(PreflopPlay(small_spots.GAME, table, {"source": "live"}), settings, blueprint=tiny)
+
+
+def test_on_a_blueprint_every_street_is_searched_with_the_sizes_that_were_played(searched: dict) -> None:
+    flop, turn = searched["streets"]
+    assert (flop["pot"], flop["stack"], turn["pot"], turn["stack"]) == (500, 1250, 1100, 950)
+    assert (flop["root"]["player"], turn["root"]["player"]) == ("villain", "villain")
+    assert "b300" in flop["actions"]["x"]
+    for street in (flop, turn):
+        assert (street["solve"]["depth"], street["solve"]["exploitability_pct"]) == (1, None)
+        assert sum(street["ev"].values()) == pytest.approx(street["pot"], rel=0.02)
+    lines = list(
+        chained_lines(searched | {"preflop": searched["preflop"] | {"game": "g", "exploitability_mbb": 0.0}})
+    )
+    assert sum("solved: street by street, depth 1, after 40 iterations" in line for line in lines) == 2
+
+
+def test_on_a_blueprint_ranges_come_to_the_turn_by_their_own_actions(searched: dict) -> None:
+    flop, turn = searched["streets"]
+    rows = flop["per_history_strategy"]
+    calls = flop["actions"]["xb300"].index("c")
+    for name, steps in (
+        ("villain", (("", 0), ("xb300", calls))),
+        ("hero", (("x", flop["actions"]["x"].index("b300")),)),
+    ):
+        played = {
+            hole: weight * np.prod([rows[f"{hole}|2hJhQs|f|{history}"][action] for history, action in steps])
+            for hole, weight in flop["ranges"][name].items()
+            if "8d" not in hole
+        }
+        top = max(played.values())
+        for hole, weight in turn["ranges"][name].items():
+            assert weight == pytest.approx(played[hole] / top, abs=2e-4)
+
+
 ARGUMENTS = ["--hero-range", "AA", "--villain-range", "QQ", "--board", "Ad8h9d"]
 
 
@@ -181,6 +235,8 @@ ARGUMENTS = ["--hero-range", "AA", "--villain-range", "QQ", "--board", "Ad8h9d"]
         (["--bet", "half"], "bet"),
         (["--game", "game=hu7"], "game: 'hu7' is not accepted"),
         (["--out", "none/here.json"], "its folder does not exist"),
+        (["--depth", "1"], "depth: 1 needs a whole blueprint as bundle; accepted without: full"),
+        (["--depth", "deep"], "depth: 'deep' is unknown; accepted: 1, 2, full"),
     ],
 )
 def test_a_mistake_is_named_before_a_flop_is_solved(changes: list[str], message: str) -> None:

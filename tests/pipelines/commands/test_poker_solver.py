@@ -44,6 +44,34 @@ def test_equity_of_two_hands_is_the_known_share(tmp_path: Path) -> None:
     assert "AhKh: 91." in poker_solver("equity", "AhKh", "QsQd", "--board", "Kc7d2s", cwd=tmp_path).stdout
 
 
+def test_equity_of_three_hands_counts_deals_by_set_of_winners(tmp_path: Path) -> None:
+    question = ["equity", "3d7d", "2h9h", "2c9c", "--board", "5d5h5c", "--dead", "3s3c"]
+    found = json.loads(poker_solver(*question, "--json", cwd=tmp_path).stdout)
+    assert found["winners"] == {"1": 183, "2": 28, "3": 0, "4": 28, "5": 0, "6": 380, "7": 201}
+    assert found["exact"] is True
+    assert found["standard_error"] == 0
+    assert found["equity"] == pytest.approx([(183 + 201 / 3) / 820, *[(28 + 380 / 2 + 201 / 3) / 820] * 2])
+    assert found["win"] == pytest.approx([183 / 820, 28 / 820, 28 / 820])
+    assert found["tie"] == pytest.approx([201 / 820, 581 / 820, 581 / 820])
+    assert "2h9h: 34.7561%" in poker_solver(*question, cwd=tmp_path).stdout
+
+
+def test_two_hands_keep_the_names_of_their_output(tmp_path: Path) -> None:
+    found = json.loads(
+        poker_solver("equity", "AhKh", "QsQd", "--board", "Kc7d2s5h", "--json", cwd=tmp_path).stdout
+    )
+    assert (found["first"], found["second"], found["board"]) == ("AhKh", "QsQd", "Kc7d2s5h")
+    assert found["winners"] == {"1": 42, "2": 2, "3": 0}  # two queens are left for the queens
+    assert found["equity"] == pytest.approx([42 / 44, 2 / 44])
+
+
+def test_sampled_equities_are_said_to_be_sampled(tmp_path: Path) -> None:
+    found = json.loads(poker_solver("equity", *["22+,A2s+"] * 4, "--json", cwd=tmp_path).stdout)
+    assert found["exact"] is False
+    assert 0 < found["standard_error"] <= 2e-4
+    assert sum(found["equity"]) == pytest.approx(1)
+
+
 def test_push_or_fold_at_ten_big_blinds_is_the_published_one(tmp_path: Path) -> None:
     overrides = ["game.stacks=[1000,1000]", "game.raise_sizes=[a]", "game.limp=false"]
     done = poker_solver("preflop", *overrides, "--iterations", "4000", "--json", cwd=tmp_path)

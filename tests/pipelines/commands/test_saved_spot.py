@@ -113,7 +113,7 @@ def test_the_rows_of_a_decision_are_those_of_the_solver(
 def test_hands_are_off_path_by_the_rules_of_everywhere(bundle: SpotBundle, solver: PostflopSolver) -> None:
     line, board = "xb100A", "QsJh2h8d"
     rows = bundle.postflop(line, board)
-    table = per_history_strategy(solver, 0, ())
+    table = per_history_strategy(solver.engine, 0, ())
     expected = mark_off_path_with_reason(
         table, by_hole(bundle.dealt_range(1)), board=board, history=line, hero_is_oop=False
     )

@@ -19,7 +19,7 @@ from pipelines.config.composition import compose_config
 from pipelines.config.schema import Config
 from pipelines.run import code_version as cv
 from pipelines.run.engine import Planner
-from pipelines.stages import dcfr, evaluate, flops, lcfr
+from pipelines.stages import dcfr, evaluate, flops, lcfr, three_way_equity
 from pipelines.training.evaluation_boards import TIERS, Tier
 
 ABSTRACTION = ("flops", "preflop_equity", "textures", "buckets", "bucket_equity")
@@ -64,6 +64,15 @@ def test_the_training_stages_depend_on_the_whole_trainer(stage: Any) -> None:
         ("solver.cfr.epochs", "EpochClock"),
         ("solver.cfr.schedules", "schedule"),
         ("solver.cfr.simd", cv.STATEMENTS),  # they give vectors their operators
+    } <= reached
+    assert not {module for module, _ in reached} & {*cv.TRANSPORT, *cv.CARRIERS}
+
+
+def test_three_way_equities_depend_on_their_kernel_and_not_on_what_saves_them() -> None:
+    reached = cv.reached_symbols(three_way_equity.compute)
+    assert {
+        ("abstractions.three_way", "_count_three_way"),
+        ("abstractions.evaluator", "_sorted_board"),
     } <= reached
     assert not {module for module, _ in reached} & {*cv.TRANSPORT, *cv.CARRIERS}
 
