@@ -1,4 +1,7 @@
-"""`poker-solver`: equities, trees, solves and blueprints from the command line. Every command has --json."""
+"""`poker-solver`: equities, trees, solves and blueprints from the command line.
+
+Every command has --json, except the explorer, which answers in the browser.
+"""
 
 from __future__ import annotations
 

@@ -120,11 +120,11 @@ class CellModel(BaseModel):
 
 
 class NodeModel(BaseModel):
-    """A line of a source on a board: a decision, cards to deal, or the end of the hand."""
+    """A line of a source on a board: a decision, one that must be solved first, cards to deal, or the end."""
 
     source: str
     answered_by: str = Field(description="the source that the strategy is of")
-    kind: Literal["decision", "deal", "end"]
+    kind: Literal["decision", "unsolved", "deal", "end"]
     line: str
     board: str
     street: str

@@ -27,6 +27,7 @@ from solver.betting.rules import BettingRules, BettingState, betting_is_over, nu
 from solver.betting.tree import game_start
 
 Cards = NDArray[np.uint8]
+Kind = Literal["decision", "unsolved", "deal", "end"]
 #: A spot has chips and no blinds.
 SPOT_BIG_BLIND = 100
 #: Frequencies that are remembered: walking on asks for those of every step before.
@@ -46,7 +47,7 @@ class Position:
     decision
         What is on offer; None where nobody acts.
     kind
-        ``decision``, ``deal`` or ``end``.
+        ``decision``, ``deal`` or ``end``; ``unsolved`` where somebody acts and nobody knows how.
     cards_needed
         Cards to deal before anybody acts.
     note
@@ -58,7 +59,7 @@ class Position:
     line: str
     board: Cards
     decision: Decision | None
-    kind: Literal["decision", "deal", "end"]
+    kind: Kind
     street: int
     pot: int
     seats: tuple[SeatModel, ...]
@@ -98,7 +99,7 @@ class Positions:
                 over, note = True, "The flop is checked down: a preflop solve ends here."
         street = state.street if decision is None else decision.street
         needed = _missing(street, board, line)
-        kind: Literal["decision", "deal", "end"] = "end" if over else "deal" if needed else "decision"
+        kind: Kind = "end" if over else "deal" if needed else "decision"
         if over and needed:
             # A hand that ended early needs no further cards.
             needed = 0
@@ -111,7 +112,12 @@ class Positions:
             kind=kind,
             street=state.street if kind != "decision" else street,
             pot=rules.dead + sum(state.committed),
-            seats=_seats(seat_names(game.num_seats), rules, state, decision if kind == "decision" else None),
+            seats=_seats(
+                seat_names(game.num_seats),
+                rules,
+                state,
+                decision.player if decision and kind == "decision" else -1,
+            ),
             big_blind=game.big_blind,
             cards_needed=needed,
             note=note,
@@ -135,37 +141,46 @@ class Positions:
                 kind="decision",
                 street=decision.street,
                 pot=rules.dead + sum(state.committed),
-                seats=_seats(source.seats, rules, state, decision),
+                seats=_seats(source.seats, rules, state, decision.player),
                 big_blind=blueprint.game.big_blind,
             )
         try:
             here = self._of_game(below, blueprint, line, board)
         except ValueError:
-            rules, state, over = played(source_game(source, blueprint), line)
-            if state.actor >= 0:
-                raise Refusal(
-                    f"line {line!r}: this street was not solved, and the blueprint does not have these sizes; "
-                    "solve the street to see it",
-                    status=404,
-                ) from None
-            needed = 0 if over else PUBLIC_CARDS[state.street + 1] - len(board)
-            return Position(
-                source=source,
-                answered_by=name,
-                line=line,
-                board=board,
-                decision=None,
-                kind="end" if over else "deal",
-                street=state.street,
-                pot=rules.dead + sum(state.committed),
-                seats=_seats(source.seats, rules, state, None),
-                big_blind=blueprint.game.big_blind,
-                cards_needed=needed,
-            )
+            return self._beyond(name, source, blueprint, line, board)
         if here.kind != "decision":
             return here
         note = "This street is not part of the solve: the blueprint answers. Solve it to carry the ranges on."
         return self._of_game(below, blueprint, line, board, note)
+
+    def _beyond(
+        self, name: str, source: SubgameBundle, blueprint: PreflopBundle, line: str, board: Cards
+    ) -> Position:
+        """A line that follows a subgame with sizes which its blueprint does not have."""
+        game = source_game(source, blueprint)
+        rules, state, over = played(game, line)
+        if state.actor < 0 and not over and len(board) == PUBLIC_CARDS[state.street + 1]:
+            line += Letter.DEAL
+            rules, state, over = played(game, line)
+        unsolved = state.actor >= 0
+        if unsolved and _missing(state.street, board, line):
+            raise Refusal(f"line {line!r}: the board needs {PUBLIC_CARDS[state.street]} cards")
+        return Position(
+            source=source,
+            answered_by=name,
+            line=line,
+            board=board,
+            decision=None,
+            kind="unsolved" if unsolved else "end" if over else "deal",
+            street=state.street,
+            pot=rules.dead + sum(state.committed),
+            seats=_seats(source.seats, rules, state, state.actor if unsolved else -1),
+            big_blind=game.big_blind,
+            cards_needed=0 if unsolved or over else PUBLIC_CARDS[state.street + 1] - len(board),
+            note="This street is not solved yet, and the blueprint does not have these sizes. Solve it to see it."
+            if unsolved
+            else None,
+        )
 
     def _of_spot(self, name: str, source: SpotBundle, line: str, board: Cards) -> Position:
         steps = source.steps(line)
@@ -253,14 +268,12 @@ class Positions:
         steps, here = [], ""
         for token in tokens(line):
             if token != Letter.DEAL:
-                step = self._step(name, first, here, token, board)
-                if step is not None:
-                    steps.append(step)
+                steps.append(self._step(name, first, here, token, board))
             here += token
         return steps
 
-    def _step(self, name: str, first: Source, line: str, token: str, board: Cards) -> StepModel | None:
-        """A step, told by the source itself or by the blueprint below it; None where neither knows it."""
+    def _step(self, name: str, first: Source, line: str, token: str, board: Cards) -> StepModel:
+        """A step, told by the source itself or by the blueprint below it; else only the action that was taken."""
         candidates: list[tuple[str, Source]] = [(name, first)]
         if isinstance(first, SubgameBundle):
             blueprint = self.catalogue.below(first)
@@ -281,7 +294,33 @@ class Positions:
                     taken=decision.tokens.index(token),
                     actions=self._actions(source, decision, shares),
                 )
-        return None
+        assert isinstance(first, SubgameBundle)
+        return self._unknown_step(first, line, token, board)
+
+    def _unknown_step(self, source: SubgameBundle, line: str, token: str, board: Cards) -> StepModel:
+        """A step of an earlier street with a size that only the solve of that street knew."""
+        rules, state, _ = played(source_game(source, self.catalogue.below(source)), line)
+        size = chips(token) or None
+        label = token_label(token)
+        return StepModel(
+            line=line,
+            board=format_cards(board[: PUBLIC_CARDS[state.street]]),
+            street=STREETS[state.street],
+            seat=source.seats[state.actor],
+            pot=rules.dead + sum(state.committed),
+            taken=0,
+            actions=[ActionModel(label=label, token=token, to=size, next=line + token, leads_to="decision")],
+        )
+
+
+def token_label(token: str) -> str:
+    """Label of an action after the flop, as bundles write it.
+
+    >>> token_label("x"), token_label("r900"), token_label("A")
+    ('check', 'raise_900', 'all_in')
+    """
+    names = {"f": "fold", "x": "check", "c": "call", "A": "all_in"}
+    return names.get(token) or f"{'bet' if token[0] == Letter.BET else 'raise'}_{chips(token)}"
 
 
 def source_game(source: SubgameBundle, blueprint: PreflopBundle) -> GameConfig:
@@ -321,15 +360,16 @@ def _missing(street: int, board: Cards, line: str) -> int:
 
 
 def _seats(
-    names: tuple[str, ...], rules: BettingRules, state: BettingState, decision: Decision | None
+    names: tuple[str, ...], rules: BettingRules, state: BettingState, acting: int
 ) -> tuple[SeatModel, ...]:
+    """The seats, of which one may be acting (-1: none)."""
     return tuple(
         SeatModel(
             name=name,
             stack=rules.stacks[number] - state.committed[number],
             committed=state.committed[number],
             folded=bool(state.folded >> number & 1),
-            acts=decision is not None and decision.player == number,
+            acts=number == acting,
         )
         for number, name in enumerate(names)
     )

@@ -37,24 +37,28 @@ def card_report(
     solved
         Only boards whose street was solved and kept, as they were solved.
     """
-    position = positions.at(name, line, board)
+    catalogue = positions.catalogue
+    with catalogue.using(name):
+        position = positions.at(name, line, board)
     if position.kind != "deal" or not isinstance(position.source, BlueprintBundle | SubgameBundle):
         raise Refusal(
             f"line {line!r}: a report needs a line at whose end cards are dealt, such as b250c, of a blueprint"
         )
     over = STREETS[position.street + 1]
     if solved:
-        rows, actions = _solved_rows(positions.catalogue, name, position.line, board)
+        rows, actions = _solved_rows(catalogue, name, position.line, board)
         missing = 0
     else:
         source = position.source
         if isinstance(source, SubgameBundle):
-            source = positions.catalogue.below(source)
+            source = catalogue.below(source)
         decision = source.decision(position.line)
         actions, rows, missing = list(decision.actions), [], 0
         for cards, weight in _boards(board, flops):
             try:
-                rows.append(_row(source, decision.line, cards, len(board), weight))
+                # Others are answered between two boards.
+                with catalogue.using(name):
+                    rows.append(_row(source, decision.line, cards, len(board), weight))
             except ValueError:
                 # The blueprint has no buckets on this board.
                 missing += 1

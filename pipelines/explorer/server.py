@@ -162,8 +162,7 @@ def create_app(
         solved: Annotated[bool, Query(description="only boards that were solved, as solved")] = False,
     ) -> models.ReportModel:
         """How the next decision is played over the cards to come."""
-        with catalogue.using(source):
-            return card_report(positions, source, line, parse_board(board), flops=flops, solved=solved)
+        return card_report(positions, source, line, parse_board(board), flops=flops, solved=solved)
 
     @app.get("/api/trace", tags=["runs"])
     def trace(source: SourceName) -> models.TraceModel:

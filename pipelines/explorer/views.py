@@ -278,7 +278,7 @@ class Views:
 
     def _can_solve(self, position: Position) -> bool:
         solvable = isinstance(position.source, BlueprintBundle | SubgameBundle)
-        return solvable and position.kind == "decision" and position.street > 0
+        return solvable and position.kind in ("decision", "unsolved") and position.street > 0
 
 
 def _known_boards(position: Position) -> list[str] | None:

@@ -13,6 +13,7 @@ from solver.betting.public_tree import NodeKind
 from solver.exact.engine import CfrEngine
 from solver.postflop.holdem import read_board
 from solver.postflop.node_report import per_deal, real_combos
+from solver.subgame.subgame import decisions
 
 if TYPE_CHECKING:
     from solver.subgame.solve import SubgameSolver
@@ -120,25 +121,30 @@ class SubgameSolution:
         Nan for combos outside the range, and for those that meet nobody. Where the search ended before the hand does,
         values below are estimated over a fixed set of run-outs.
         """
-        return self._values([self._decision(line)], board)[0][0]
+        node = self._decision(line)
+        number, suits, _ = self._board(node, board)
+        return self._evs([node], number, suits)[0][0]
 
     def action_ev(self, line: str | None = None, board: Board | None = None) -> Floats:
-        """The same with each action, ``[action, 1326]``."""
-        return self._values([self._decision(line)], board)[0][1]
+        """`ev` with each action, ``[action, 1326]``."""
+        node = self._decision(line)
+        number, suits, _ = self._board(node, board)
+        return self._evs([node], number, suits)[0][1]
 
-    def street_values(self, lines: Sequence[str]) -> list[tuple[Floats, Floats]]:
-        """`ev` and `action_ev` of some decisions of the first street, at the cost of one."""
-        return self._values([self._decision(line) for line in lines], None)
+    def street_evs(self) -> dict[str, tuple[Floats, Floats]]:
+        """`ev` and `action_ev` of every decision of the first street by its line, for the price of one."""
+        tree, root = self._solver.engine.tree, self.subgame.root_line
+        nodes = decisions(tree, self.subgame.street).tolist()
+        return {root + tree.line(node): found for node, found in zip(nodes, self._evs(nodes, 0, range(4)))}
 
-    def _values(self, nodes: Sequence[int], board: Board | None) -> list[tuple[Floats, Floats]]:
-        """EVs and EVs by action at some decisions of a street."""
+    def _evs(self, nodes: Sequence[int], board: int, suits: Sequence[int]) -> list[tuple[Floats, Floats]]:
+        """EVs at some decisions of one street, also by action, on a board whose suits stand for real ones."""
         engine = self._solver.engine
-        number, suits, _ = self._board(nodes[0], board)
         self.begin_evaluation()
         results = []
-        for node, found in zip(nodes, engine.board_values(nodes, number)):
+        for node, found in zip(nodes, engine.board_values(nodes, board)):
             player = int(engine.tree.player[node])
-            met = engine.compatible(player, found.reach[1 - player], number)
+            met = engine.compatible(player, found.reach[1 - player], board)
             share = engine.tree.dead / 2 + float(engine.tree.committed[node, player])
             combos = real_combos(engine.game.hands[player][found.hands[player]], suits)
             ev, by_action = np.full(NUM_COMBOS, np.nan), np.full((len(found.strategy), NUM_COMBOS), np.nan)

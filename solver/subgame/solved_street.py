@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from solver.betting.tree_text import action_labels
 from solver.subgame.config import SubgameConfig
 from solver.subgame.solution import SubgameSolution, action_shares
-from solver.subgame.subgame import Ranges, Subgame, decisions
+from solver.subgame.subgame import Ranges, Subgame
 
 Floats = NDArray[np.float64]
 #: Settings that do not change what a solve finds.
@@ -79,10 +79,10 @@ class SolvedStreet:
     def of(cls, solution: SubgameSolution) -> SolvedStreet:
         """What is kept of a solution."""
         subgame, tree = solution.subgame, solution.subgame.tree
-        nodes = decisions(tree, subgame.street).tolist()
-        lines = [subgame.root_line + tree.line(node) for node in nodes]
-        found = {
-            line: SolvedDecision(
+        found = {}
+        for line, (ev, action_ev) in solution.street_evs().items():
+            node = subgame.node_at(line)
+            found[line] = SolvedDecision(
                 player=solution.player(line),
                 actions=tuple(solution.actions(line)),
                 strategy=solution.strategy(line),
@@ -92,8 +92,6 @@ class SolvedStreet:
                 pot=int(tree.pot[node]),
                 committed=tuple(tree.committed[node].tolist()),
             )
-            for node, line, (ev, action_ev) in zip(nodes, lines, solution.street_values(lines))
-        }
         return cls(
             line=subgame.line,
             board=subgame.board,

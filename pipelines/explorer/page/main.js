@@ -42,7 +42,7 @@ const go = (place) => change({ hand: state.hand, seat: "", ...place });
 
 function tabName() {
   if (TABS.some(([name]) => name === state.tab)) return state.tab;
-  return node && node.kind === "deal" ? "report" : "combos";
+  return { deal: "report", unsolved: "solve" }[node && node.kind] || "combos";
 }
 
 function say(text, kind = "problem") {
@@ -105,6 +105,7 @@ function drawLegend(actions = node.actions) {
       ),
     ),
   );
+  if (node.kind === "unsolved") $("legend").replaceChildren(el("p", { class: "empty" }, node.note));
   if (node.kind === "end") $("legend").replaceChildren(el("p", { class: "empty" }, node.note || "The hand is over here. Step back, or click an action above."));
 }
 
@@ -168,7 +169,7 @@ async function drawPanel() {
   };
   const asks = name === "combos" || name === "range" || name === "plots";
   if (asks && node.kind !== "decision") {
-    panel.replaceChildren(el("p", { class: "empty" }, node.kind === "deal" ? "Deal the next cards to go on." : "Nobody acts here."));
+    panel.replaceChildren(el("p", { class: "empty" }, { deal: "Deal the next cards to go on.", unsolved: "Solve this street first." }[node.kind] || "Nobody acts here."));
     return;
   }
   if (panel.dataset.name !== name) panel.replaceChildren(el("p", { class: "loading" }, "Loading …"));
@@ -288,7 +289,7 @@ async function begin() {
   $("seat").addEventListener("change", (event) => change({ seat: event.target.value === node.seat ? "" : event.target.value }));
   for (const name of ["study", "play", "runs"]) $(`page-${name}`).addEventListener("click", () => change({ page: name === "study" ? "" : name }));
   $("theme").addEventListener("click", () => {
-    const dark = getComputedStyle(document.documentElement).getPropertyValue("--is-dark").trim() === "1";
+    const dark = document.documentElement.dataset.theme ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     document.documentElement.dataset.theme = dark ? "light" : "dark";
     localStorage.setItem("theme", document.documentElement.dataset.theme);
   });

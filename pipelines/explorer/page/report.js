@@ -73,5 +73,10 @@ export async function drawReport(panel, context) {
     ),
     holder,
   );
+  if (node.cards_needed === 3) {
+    // Many flops take a few seconds, so they are played when somebody asks for them.
+    holder.replaceChildren(el("button", { type: "button", class: "primary", id: "play-flops", onclick: load }, "Report over flops"));
+    return;
+  }
   await load();
 }

@@ -22,7 +22,7 @@ function watch(model, context) {
     if (["done", "cancelled", "failed"].includes(now.state)) {
       events.close();
       watching = null;
-      listSolves(context);
+      listSolves(context).catch(() => {});
       context.onEnd(now);
     }
   };
@@ -66,7 +66,7 @@ async function start(request, context) {
   try {
     const model = await send("POST", "solve", request);
     drawProgress(box, model, context);
-    listSolves(context);
+    listSolves(context).catch(() => {});
     if (model.state === "done") context.onEnd(model);
     else watch(model, context);
   } catch (error) {
@@ -169,7 +169,7 @@ export async function drawSolve(panel, context) {
 }
 
 async function listSolves(context) {
-  const { solves } = await ask("solves", {}, { signal: context.signal });
+  const { solves } = await ask("solves");
   const list = $("solves");
   if (!list) return solves;
   fill(

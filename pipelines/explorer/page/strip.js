@@ -63,11 +63,11 @@ export function drawStrip(root, node, go) {
     parts.push(step(data, node.big_blind, go));
     closing = data.actions[data.taken].next;
   }
-  if (node.kind === "decision") enter(node.street, closing);
+  if (node.kind === "decision" || node.kind === "unsolved") enter(node.street, closing);
   const now =
     node.kind === "decision"
       ? step({ ...node, taken: -1 }, node.big_blind, go)
-      : el("div", { class: "step" }, el("span", { class: "waits" }, node.kind === "deal" ? "cards to come" : "the hand is over"));
+      : el("div", { class: "step" }, el("span", { class: "waits" }, { deal: "cards to come", unsolved: "to be solved" }[node.kind] || "the hand is over"));
   now.classList.add("now");
   parts.push(now);
   root.replaceChildren(...parts);

@@ -444,12 +444,13 @@ def test_bundles_of_different_games_are_not_compared(exported: Path, tmp_path: P
 def test_every_command_explains_itself_with_examples_and_has_json() -> None:
     names = {command.name or command.callback.__name__ for command in app.registered_commands}
     blueprints = {"chart", "lines", "range", "compare", "chained", "diff", "subgame"}
-    expected = blueprints | {"tree", "equity", "preflop", "solve"}
+    expected = blueprints | {"tree", "equity", "preflop", "solve", "explore"}
     assert names == expected
     for name in names:
         text = run(name, "--help")
         assert f"poker-solver {name}" in text.partition("Examples:")[2], name
-        assert "--json" in text, name
+        # The explorer answers in JSON at its own address.
+        assert ("--json" in text) == (name != "explore"), name
 
 
 def test_a_shell_completes_commands(tmp_path: Path) -> None:

@@ -124,6 +124,24 @@ def test_ranges_go_on_from_a_solved_street(client: Client, solved: Any, ask: Ask
         assert start_of_river[held] == pytest.approx(expected, rel=1e-4)
 
 
+def test_sizes_that_only_a_solve_has_can_be_solved_further(client: Client, ask: Ask) -> None:
+    """A bet of 75 % on the turn is not in the blueprint, so the river behind it must be solved to be seen."""
+    turn = ended(client, start(client, line="b250c/xx/"))
+    bet = ask("node", source=turn["source"], line="b250c/xx/", board=TURN)["actions"][1]
+    called = ask("node", source=turn["source"], line=bet["next"] + "c", board=TURN)
+    assert (called["kind"], called["cards_needed"]) == ("deal", 1)
+    river = ask("node", source=turn["source"], line=bet["next"] + "c", board=RIVER)
+    assert (river["kind"], river["can_solve"], river["street"]) == ("unsolved", True, "river")
+    assert [seat["acts"] for seat in river["seats"]] == [False, True]
+    assert river["pot"] == 500 + 2 * bet["to"]
+    solved = ended(client, start(client, source=turn["source"], line=river["line"], board=RIVER))
+    node = ask("node", source=solved["source"], line=river["line"], board=RIVER)
+    assert (node["kind"], node["seat"]) == ("decision", "bb")
+    # The strip still tells the bet, though only the solve of the turn knew it.
+    taken = [step["actions"][step["taken"]]["token"] for step in node["history"]]
+    assert taken == ["b250", "c", "x", "x", bet["token"], "c"]
+
+
 def test_a_locked_decision_is_played_as_given(client: Client, ask: Ask) -> None:
     lock = {"line": "b250c/xx/", "strategy": {"x": 1.0}}
     done = ended(client, start(client, line="b250c/xx/", locks=[lock]))
