@@ -4,9 +4,9 @@
     python scripts/bench_multiway.py --joint --seats 6     with play after the flop in 500 buckets of made-up hands
     python scripts/bench_multiway.py --json
 
-A traversal is one deal for one seat. A hand-update is one decision of that seat for one of its hands: 169 classes before
-the flop, the hands that nobody blocks after it. Times are of the CPU and of one core, epochs included: discounts,
-streams, sums and averages. `cost per seat` is that of a traversal over the one of the first line.
+A traversal is one deal for one seat. A hand-update is one decision of that seat for one of its hands: 169 classes
+before the flop, the hands that nobody blocks after it. Times are of the CPU and of one core, with everything that an
+epoch does besides: discounts, sums and averages. `cost per seat` is that of a traversal over the one of the first line.
 """
 
 from __future__ import annotations

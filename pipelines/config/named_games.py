@@ -44,7 +44,8 @@ def _read(name: str) -> DictConfig:
 
 def changed_keys(game: GameConfig, other: GameConfig) -> list[str]:
     """Keys of the configuration in which two games differ."""
-    names = [field.name for field in fields(GameConfig) if field.name not in _NO_RULE]
+    without_effect = (*_NO_RULE, "max_flop_players") if game.num_seats == other.num_seats == 2 else _NO_RULE
+    names = [field.name for field in fields(GameConfig) if field.name not in without_effect]
     return [_KEYS.get(name, name) for name in names if getattr(game, name) != getattr(other, name)]
 
 

@@ -73,9 +73,11 @@ class Game(_Section):
         keys = self.model_dump()
         # Written as a whole number or not, a rake is the same.
         keys |= {key: getattr(game, key) for key in keys if isinstance(getattr(game, key, None), float)}
+        # One ante for all seats is the same as a list of it.
+        keys["antes"] = list(game.antes)
         # These keys came later. Left out while they are off, they leave the ids of earlier runs as they were.
         for key in ("no_flop_no_drop", "big_blind_ante", "max_flop_players", "payouts"):
-            if not getattr(game, key):
+            if (game.num_seats == 2 and key == "max_flop_players") or not getattr(game, key):
                 keys.pop(key, None)
         digest = hashlib.sha256(json.dumps(keys, separators=(",", ":")).encode())
         return f"{self.name}-{digest.hexdigest()[:6]}"

@@ -46,6 +46,7 @@ from solver.betting.rules import (
 )
 from solver.betting.sizes import Thresholds, parse_menu, parse_preflop_menu
 from solver.betting.tree_parts import child_links
+from solver.betting.tree_size import count_nodes, smaller_games
 
 __all__ = [
     "Action",
@@ -69,6 +70,8 @@ def game_tree(config: GameConfig, *, last_street: int = RIVER) -> PublicTree:
     ['', 'f', 'A', 'Af', 'Ac']
     """
     rules, root = game_start(config)
+    if last_street == PREFLOP and config.num_seats > 2:
+        _check_size(config, rules, root)
     return subgame_tree(
         rules,
         root,
@@ -79,6 +82,21 @@ def game_tree(config: GameConfig, *, last_street: int = RIVER) -> PublicTree:
         no_flop_no_drop=config.no_flop_no_drop,
         node_limit=config.node_limit,
     )
+
+
+def _check_size(config: GameConfig, rules: BettingRules, root: BettingState) -> None:
+    """Refuse a game of several seats over the node limit, with its size and what makes it large."""
+    limit, nodes = config.node_limit, count_nodes(rules, root)
+    if nodes is not None and nodes <= limit:
+        return
+    sizes = {key: count_nodes(*game_start(game)) for key, game in smaller_games(config)}
+    known = {key: count for key, count in sizes.items() if count is not None}
+    found = "more nodes than can be counted" if nodes is None else f"{nodes:,} nodes before the flop"
+    advice = ""
+    if known:
+        key = min(known, key=lambda name: known[name])
+        advice = f"; the key that adds most is {key}, one step less gives {known[key]:,}"
+    raise ValueError(f"node_limit: the tree has {found}, the limit is {limit:,}{advice}")
 
 
 def game_start(config: GameConfig) -> tuple[BettingRules, BettingState]:

@@ -112,20 +112,24 @@ def _add_later_average(
     templates: Any, root: Any, stop: Any, widths: Any, regret: Any, factor: Any, average: Any
 ) -> None:
     """The strategy of a table after the flop as it is now, every bucket alike."""
+    total = np.zeros(widths.max(), np.float32)
     for node in range(root, stop):
         if templates.player[node] < 0:
             continue
         width = widths[templates.street[node]]
         row, actions = templates.row[node], templates.actions[node]
         even = np.float32(1) / actions
-        for b in range(width):
-            total = np.float32(0)
-            for k in range(actions):
-                total += max(regret[templates.entry[row + k] + b], np.float32(0))
-            for k in range(actions):
-                entry = templates.entry[row + k] + b
-                share = max(regret[entry], np.float32(0)) / total if total > 0 else even
-                average[entry] = factor * average[entry] + share
+        total[:width] = 0
+        for k in range(actions):
+            own = regret[templates.entry[row + k] : templates.entry[row + k] + width]
+            for b in range(width):
+                total[b] += max(own[b], np.float32(0))
+        for k in range(actions):
+            entry = templates.entry[row + k]
+            own, mean = regret[entry : entry + width], average[entry : entry + width]
+            for b in range(width):
+                share = max(own[b], np.float32(0)) / total[b] if total[b] > 0 else even
+                mean[b] = factor * mean[b] + share
 
 
 def add_average(

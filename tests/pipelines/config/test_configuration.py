@@ -225,12 +225,17 @@ def test_runs_may_be_recorded_in_a_database_that_exists(
     assert compose_config(["tracking.uri=sqlite:///runs.db", "tracking.artifacts=plots"]).tracking.artifacts
 
 
-def test_trees_of_three_seats_exist_but_are_not_trained() -> None:
-    config = compose_config(["game.stacks=[1000,1000,1000]", "game.antes=0"])
+def test_games_of_three_seats_are_trained_but_not_solved_exactly() -> None:
+    config = compose_config(["game.stacks=[1000,1000,1000]"])
     assert game_tree(config.game.game_config(), last_street=0).num_seats == 3
-    for refuse in (check_trainable, heads_up_game):
-        with pytest.raises(UserError, match=r"^game\.stacks: 3 seats; accepted: 2"):
-            refuse(config)
+    check_trainable(config)
+    with pytest.raises(UserError, match=r"^game\.stacks: 3 seats; accepted: 2"):
+        heads_up_game(config)
+
+
+@pytest.mark.parametrize("game", ["three_max25", "six_max100", "nine_max100"])
+def test_every_game_of_several_seats_can_be_trained(game: str) -> None:
+    check_trainable(compose_config(["+preset=smoke", f"game={game}"]))
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -9,7 +9,7 @@ from pipelines.config.named_games import game_data, game_name, game_title, named
 
 
 def test_the_games_are_those_that_hydra_composes() -> None:
-    assert sorted(named_games()) == ["hu100", "hu200", "hu25"]
+    assert sorted(named_games()) == ["hu100", "hu200", "hu25", "nine_max100", "six_max100", "three_max25"]
     for name, game in named_games().items():
         composed = compose_config([f"game={name}"]).game
         assert (composed.name, composed.game_config()) == (name, game)

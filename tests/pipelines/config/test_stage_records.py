@@ -20,7 +20,8 @@ def record(*overrides: str) -> dict[str, Any]:
 
 def test_the_record_holds_the_solver_section_beside_game_tier_and_seed() -> None:
     config = compose_config(["+preset=smoke"])
-    shared = {key: value for key, value in vars(config.solver).items() if key != "checkpoint_minutes"}
+    no_effect = ("checkpoint_minutes", "postflop")
+    shared = {key: value for key, value in vars(config.solver).items() if key not in no_effect}
     game = dataclasses.asdict(config.game.game_config())
     assert record().keys() == shared.keys() | {"game", "tier", "seed"}
     assert {key: record()[key] for key in shared} == shared

@@ -63,7 +63,9 @@ def test_without_bets_after_the_flop_lines_are_worth_what_checking_down_is(chang
 
 
 def test_leaves_of_one_pot_type_have_stacks_of_about_as_many_pots() -> None:
-    config = dataclasses.replace(THREE, stacks=(3000,) * 5, raise_sizes=("2.5,3", "3x", "a"), raise_cap=3)
+    config = dataclasses.replace(
+        THREE, stacks=(3000,) * 5, antes=(), raise_sizes=("2.5,3", "3x", "a"), raise_cap=3
+    )
     game = MultiwayGame.build(config, buckets=(4, 4, 4))
     postflop = game.postflop
     assert postflop is not None
