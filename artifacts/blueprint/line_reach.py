@@ -48,13 +48,16 @@ def hand_reach(
 
     Given the board, over all deals of two hands that it leaves.
     """
+    from artifacts.spot_bundle import SpotBundle
+
     actor = bundle.decision(line).player
     own, other = (by_combo(bundle.range(line, seat, board)) for seat in (actor, 1 - actor))
     dealt = bundle.dealt_range(0), bundle.dealt_range(1)
-    if isinstance(bundle, PreflopBundle) or bundle.folded is None:
+    folded = bundle.folded if isinstance(bundle, SpotBundle) else None
+    if folded is None:
         return own * disjoint_weight(other) / num_deals(board, dealt)
     # Folded players give every pair of hands a weight of its own.
-    weights = bundle.folded.avoiding(board.tolist()).of_pairs(COMBO_CARDS, COMBO_CARDS)
+    weights = folded.avoiding(board.tolist()).of_pairs(COMBO_CARDS, COMBO_CARDS)
     return np.asarray(own * (weights @ other) / (dealt[0] @ weights @ dealt[1]), dtype=np.float64)
 
 
