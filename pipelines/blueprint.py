@@ -6,8 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import hydra
@@ -25,7 +24,6 @@ from pipelines.config.composition import (
     printed_resolved,
     split_flags,
 )
-from pipelines.config.default_store import store_note
 from pipelines.config.schema import Config
 from pipelines.config.trainable import check_trainable, is_multiway
 from pipelines.figures.bucket_equity import bucket_equity_figures
@@ -38,15 +36,14 @@ from pipelines.figures.preflop_equity import preflop_equity_figures
 from pipelines.figures.textures import texture_figures
 from pipelines.figures.trace import trace_figures
 from pipelines.run.bundle_source import RunNote, note_run
-from pipelines.run.cluster import open_cluster
 from pipelines.run.command import failure_line, run_command
-from pipelines.run.disk import Room, check_store, check_writable, make_store
-from pipelines.run.engine import Planner, Ref, Runner, Stages
+from pipelines.run.engine import PlanRow, Ref, Stages
 from pipelines.run.errors import UserError
 from pipelines.run.headline import description, gain_words, result_words
+from pipelines.run.planned_run import run_planned
 from pipelines.run.progress import Reporter, duration, size
 from pipelines.run.revision import git_revision
-from pipelines.run.tracking import Tracker, exit_status, flatten
+from pipelines.run.tracking import Tracker, flatten
 from pipelines.stages import (
     bucket_equity,
     buckets,
@@ -232,42 +229,26 @@ def training_config(config: Config) -> TrainingConfig:
 def run_pipeline(config: Config) -> Path | None:
     """Plan, run what is missing, record it; return the folder of the exported bundle (None: plan only)."""
     reporter = Reporter()
-    store = BundleStore(config.store.root)
-    check_store(store.root)
-    if not config.plan:
-        check_writable(store.root)
-    planner = Planner(
-        store,
-        config.cluster.num_cpus or os.cpu_count() or 1,
-        partial(core_seconds, config=config),
-        partial(disk_bytes, config=config),
-    )
-    pipeline(config, planner)
-    room = Room.of_plan(store, planner.rows)
-    reporter.plan(planner.rows, room.words())
-    reporter.say(store_note(config.store.root))
-    if config.plan:
-        return None
-    room.check()
-    make_store(store)
-    with ExitStack() as stack:
-        stack.enter_context(store.active(f"{row.stage}-{row.key}" for row in planner.rows))
-        cluster = cache(lambda: stack.enter_context(open_cluster(config.cluster)))
-        tracker = Tracker(config.tracking, store.root / ".tracking", reporter.say)
-        stack.callback(tracker.close)
+
+    def record(tracker: Tracker, rows: list[PlanRow]) -> None:
         # Runs of the same name have the same result.
-        name = f"{config.preset or 'custom'}-{config.game.name}-{planner.rows[-1].key[:6]}"
+        name = f"{config.preset or 'custom'}-{config.game.name}-{rows[-1].key[:6]}"
         tracker.start(name, run_tags(config), flatten(config.model_dump()))
         tracker.file("config.yaml", OmegaConf.to_yaml(OmegaConf.create(config.model_dump())).encode())
-        runner = Runner(store, cluster, tracker, reporter, planner.rows)
-        try:
-            result = pipeline(config, runner)
-        except BaseException as error:
-            tracker.finish(exit_status(error))
-            raise
-        tracker.result(result.name, runner.cost())
-        tracker.finish("FINISHED")
-    note_run(store, result.name, RunNote(config.preset or "custom", tracker.run_id))
+
+    finished = run_planned(
+        partial(pipeline, config),
+        config,
+        reporter,
+        core_seconds=partial(core_seconds, config=config),
+        disk_bytes=partial(disk_bytes, config=config),
+        record=record,
+        recorded=lambda tracker, runner, result: tracker.result(result.name, runner.cost()),
+    )
+    if finished is None:
+        return None
+    result, runner, store = finished.result, finished.runner, BundleStore(config.store.root)
+    note_run(store, result.name, RunNote(config.preset or "custom", finished.run_id))
     path = store.path(result.stage, result.key)
     metrics = store.open(result.stage, result.key).metrics
     reporter.say(

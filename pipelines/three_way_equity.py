@@ -11,22 +11,17 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from contextlib import ExitStack
-from functools import cache
 from pathlib import Path
 
 from artifacts.bundle_store import BundleStore
 from pipelines.config.composition import compose_config
-from pipelines.config.default_store import store_note
 from pipelines.config.schema import Config
 from pipelines.figures.three_way_equity import three_way_equity_figures
-from pipelines.run.cluster import open_cluster
 from pipelines.run.command import run_command
-from pipelines.run.disk import Room, check_store, check_writable, make_store
-from pipelines.run.engine import Planner, Ref, Runner, Stages
+from pipelines.run.engine import Ref, Stages
 from pipelines.run.progress import Reporter, StageDisk
 from pipelines.run.revision import git_revision
-from pipelines.run.tracking import Tracker, exit_status, flatten
+from pipelines.run.tracking import flatten
 from pipelines.stages import three_way_equity
 
 #: Until it has been measured: core-seconds, bytes of the bundle, and bytes of two checkpoints.
@@ -47,38 +42,21 @@ def pipeline(run: Stages) -> Ref:
 
 def run_pipeline(config: Config) -> Path | None:
     """Plan, compute what is missing, record it; return the bundle's folder (None: plan only)."""
-    reporter = Reporter()
-    store = BundleStore(config.store.root)
-    check_store(store.root)
-    if not config.plan:
-        check_writable(store.root)
-    cores = config.cluster.num_cpus or os.cpu_count() or 1
-    planner = Planner(store, cores, lambda _: _CORE_SECONDS, lambda _: _DISK)
-    pipeline(planner)
-    room = Room.of_plan(store, planner.rows)
-    reporter.plan(planner.rows, room.words())
-    reporter.say(store_note(config.store.root))
-    if config.plan:
+    finished = run_planned(
+        pipeline,
+        config,
+        Reporter(),
+        core_seconds=lambda _: _CORE_SECONDS,
+        disk_bytes=lambda _: _DISK,
+        record=lambda tracker, rows: tracker.start(
+            f"three_way_equity-{rows[-1].key[:6]}",
+            {"command": "three_way_equity", **git_revision()},
+            flatten(config.cluster.model_dump()),
+        ),
+    )
+    if finished is None:
         return None
-    room.check()
-    make_store(store)
-    with ExitStack() as stack:
-        stack.enter_context(store.active(f"{row.stage}-{row.key}" for row in planner.rows))
-        cluster = cache(lambda: stack.enter_context(open_cluster(config.cluster)))
-        tracker = Tracker(config.tracking, store.root / ".tracking", reporter.say)
-        stack.callback(tracker.close)
-        tags = {"command": "three_way_equity", **git_revision()}
-        tracker.start(
-            f"three_way_equity-{planner.rows[-1].key[:6]}", tags, flatten(config.cluster.model_dump())
-        )
-        runner = Runner(store, cluster, tracker, reporter, planner.rows)
-        try:
-            result = pipeline(runner)
-        except BaseException as error:
-            tracker.finish(exit_status(error))
-            raise
-        tracker.finish("FINISHED")
-    return store.path(result.stage, result.key)
+    return BundleStore(config.store.root).path(finished.result.stage, finished.result.key)
 
 
 def main() -> None:
