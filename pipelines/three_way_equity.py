@@ -19,6 +19,7 @@ from pipelines.config.schema import Config
 from pipelines.figures.three_way_equity import three_way_equity_figures
 from pipelines.run.command import run_command
 from pipelines.run.engine import Ref, Stages
+from pipelines.run.planned_run import run_planned
 from pipelines.run.progress import Reporter, StageDisk
 from pipelines.run.revision import git_revision
 from pipelines.run.tracking import flatten

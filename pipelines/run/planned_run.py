@@ -12,9 +12,9 @@ from artifacts.bundle_store import BundleStore
 from pipelines.config.default_store import store_note
 from pipelines.config.schema import Config
 from pipelines.run.cluster import open_cluster
-from pipelines.run.disk import Room, StageDisk, check_store, check_writable, make_store
+from pipelines.run.disk import Room, check_store, check_writable, make_store
 from pipelines.run.engine import Planner, PlanRow, Ref, Runner, Stages
-from pipelines.run.progress import Reporter
+from pipelines.run.progress import Reporter, StageDisk
 from pipelines.run.tracking import Tracker, exit_status
 
 
