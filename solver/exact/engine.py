@@ -35,6 +35,7 @@ from solver.exact.sweep import (
     BEST_RESPONSE,
     CURRENT,
     DOWN,
+    ESTIMATE,
     EXPECTED,
     REACH,
     UP,
@@ -224,11 +225,11 @@ class CfrEngine:
             self._correct_pairs()
 
     def _correct_pairs(self) -> None:
-        """Bring the corrections of pair weights up to date, if nobody has since half of the iterations so far.
+        """Bring the corrections of pair weights up to date, if nobody has in the last three quarters of the iterations.
 
-        Every evaluation does so on its way.
+        Every exact evaluation does so on its way.
         """
-        if self.game.folded is not None and self.iteration >= max(2 * int(self._corrected.min()), 4):
+        if self.game.folded is not None and self.iteration >= max(4 * int(self._corrected.min()), 4):
             for own in range(2):
                 self._sweep(np.ones((1, 4)), self.iteration, EXPECTED, own)
 
@@ -265,7 +266,10 @@ class CfrEngine:
         best
             The player responds as well as possible instead of playing its average strategy.
         """
-        self._sweep(np.ones((1, 4)), self.iteration, BEST_RESPONSE if best else EXPECTED, player)
+        return self._root_values(player, BEST_RESPONSE if best else EXPECTED)
+
+    def _root_values(self, player: int, mode: int) -> Floats:
+        self._sweep(np.ones((1, 4)), self.iteration, mode, player)
         return self._work[0].value[: len(self.game.weights[player])].astype(np.float64)
 
     def entry_values(self, player: int, reach: Floats) -> Floats:
@@ -297,12 +301,20 @@ class CfrEngine:
         best = [self._mean(player, self.root_values(player, best=True)) for player in range(2)]
         return Evaluation((ev[0], ev[1]), (best[0], best[1]))
 
-    def exploitability(self) -> float:
-        """Mean gain of a best response, in chips per deal; below zero only by rounding."""
+    def exploitability(self, *, estimate: bool = False) -> float:
+        """Mean gain of a best response, in chips per deal; below zero only by rounding.
+
+        Parameters
+        ----------
+        estimate
+            Where folded players weigh the pairs of hands, do not bring the corrections of training up to date. This is
+            near the truth and costs much less.
+        """
         if self.tree.rake > 0.0 or self._leaf_rows:
             return self.evaluate().exploitability
         # Without rake and leaves the game is zero-sum and the expected values cancel.
-        return sum(self._mean(player, self.root_values(player, best=True)) for player in range(2)) / 2
+        mode = ESTIMATE if estimate else BEST_RESPONSE
+        return sum(self._mean(player, self._root_values(player, mode)) for player in range(2)) / 2
 
     def _mean(self, player: int, values: Floats) -> float:
         return float(self.game.weights[player] @ values) / self.pair_weight
@@ -520,7 +532,7 @@ class CfrEngine:
     def _sweep(self, factors: Floats, iteration: int, mode: int, own: int) -> None:
         """One sweep of a player on all threads, leaves first."""
         self._value_leaves(mode, own)
-        if mode != UPDATE:
+        if mode in (BEST_RESPONSE, EXPECTED):
             self._corrected[own] = iteration
         players = (own, own)
         if self._pool is None:

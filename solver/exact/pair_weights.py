@@ -7,9 +7,9 @@ cards to come are the plain ones, so the factor enters where a line ends and now
 The factor of a pair is nearly a product of a factor of each hand, d = u(h) v(h') + e. Terminals with the product cost
 what plain ones do: the opponent's reach is multiplied by v, the values by u. The rest e is small, but its sums go over
 all pairs. So a sweep that trains does not compute them. It adds to each value row what e came to when both players
-followed their average strategies of some iterations before (`PairTables.corrections`). Every other sweep brings that up
-to date on its way. So values, best responses and exploitability are exact, and the corrections that training uses
-become exact as the average strategies settle.
+followed their average strategies of some iterations before (`PairTables.corrections`). Sweeps for values and best
+responses bring that up to date on their way. So values, best responses and exploitability are exact, and the
+corrections that training uses become exact as the average strategies settle.
 """
 
 from __future__ import annotations

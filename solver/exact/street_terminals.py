@@ -45,7 +45,7 @@ def _terminals(game: Any, s: int, b: int, is_exact: bool, work: Any) -> None:
         width = min(BLOCK, lanes - block)
         _take_lanes(work, block, width, opp_pad)
         if paired:
-            _scale(work.x, opp, game.opp_hands, game.pair_opp_factors)
+            _scale(work.x, width, opp, game.opp_hands, game.pair_opp_factors)
         if shows and block < show_lanes:
             _rank_sums(work.x, work.y, work.sums, own, game.own_hands, game.own_groups, opp, game.opp_hands)
         else:
@@ -119,13 +119,13 @@ def _add_row(game: Any, s: int, b: int, row: int, pad: int, work: Any) -> None:
 
 
 @kernel
-def _scale(x: Any, side: Any, hands: Any, factors: Any) -> None:
-    """Multiply the reach of every hand in all lanes."""
+def _scale(x: Any, width: int, side: Any, hands: Any, factors: Any) -> None:
+    """Multiply the reach of every hand in the first lanes."""
     for k in range(side.hands, side.hands_end):
         row = np.int64(hands[k].place) * BLOCK
         factor = splat(x, factors[k])
-        store(x, row, load(x, row) * factor)
-        store(x, row + WIDTH, load(x, row + WIDTH) * factor)
+        for part in range(0, width, WIDTH):
+            store(x, row + part, load(x, row + part) * factor)
 
 
 @kernel

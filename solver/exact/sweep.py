@@ -59,8 +59,9 @@ from solver.exact.street_terminals import _allins, _terminals
 from solver.exact.sweep_arrays import Discounts
 
 #: Modes. `UPDATE` plays the current strategies and learns. `BEST_RESPONSE` and `EXPECTED` play the average strategies,
-#: the former with the best action at own nodes. `CURRENT` plays the current strategies and learns nothing.
-UPDATE, BEST_RESPONSE, EXPECTED, CURRENT = range(4)
+#: the former with the best action at own nodes. `CURRENT` plays the current strategies and learns nothing. `ESTIMATE`
+#: is a best response with the corrections that training has at hand (`solver.exact.pair_weights`).
+UPDATE, BEST_RESPONSE, EXPECTED, CURRENT, ESTIMATE = range(5)
 #: Phases. `WHOLE` is a sweep by one thread. Threads that share one go `DOWN` from the root, then each through its part
 #: `BELOW`, then `UP` to the root. `REACH` goes down only, and saves the reach of the leaves.
 WHOLE, DOWN, BELOW, UP, REACH = range(5)
@@ -189,7 +190,7 @@ def _sweep(
                 continue
         if phase != REACH:
             _allins(game, s, b, work)
-            _terminals(game, s, b, mode != UPDATE, work)
+            _terminals(game, s, b, mode in (BEST_RESPONSE, EXPECTED), work)
             _take_leaf_values(game, s, b, work)
             _ascend(game, s, b, own_tables, discounts, mode, work)
             if s == 1:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ AUTO = schedule("dcfr", beta=0.25, gamma=4.0)
 
 @dataclass(frozen=True)
 class TracePoint:
-    """A measurement of exploitability on the way."""
+    """A measurement of exploitability on the way; with folded players all but a run's last one are estimates."""
 
     iteration: int
     seconds: float
@@ -193,7 +193,7 @@ class PostflopSolver:
         while True:
             if self.iteration < max_iterations:
                 self._advance(self._next_check(max_iterations, target), start, time_limit_s, should_stop)
-            chips = self.engine.exploitability()
+            chips, is_exact = self._measured(target, max_iterations)
             percent = 100.0 * chips / self.tree.dead
             spent = time.perf_counter() - start
             self.seconds = before + spent
@@ -210,7 +210,22 @@ class PostflopSolver:
                 reason = "stopped"
             else:
                 continue
+            if not is_exact:
+                chips = self.engine.exploitability()
+                percent = 100.0 * chips / self.tree.dead
+                self.trace[-1] = replace(self.trace[-1], exploitability_pct=percent)
             return SolveResult(self.iteration, self.seconds, chips, percent, reason, list(self.trace))
+
+    def _measured(self, target: float, max_iterations: int) -> tuple[float, bool]:
+        """Exploitability in chips, and whether it is exact.
+
+        With folded players it is a cheap estimate, unless that meets the target or the last iteration is done.
+        """
+        if self.engine.game.folded is not None and self.iteration < max_iterations:
+            estimate = self.engine.exploitability(estimate=True)
+            if 100.0 * estimate / self.tree.dead > target:
+                return estimate, False
+        return self.engine.exploitability(), True
 
     def _advance(
         self, until: int, start: float, limit: float | None, should_stop: Callable[[], bool] | None

@@ -145,6 +145,18 @@ def test_training_against_earlier_corrections_reaches_a_low_exploitability() -> 
     assert result.exploitability_pct <= 0.02
 
 
+def test_a_run_that_is_stopped_says_how_exploitable_it_is_exactly() -> None:
+    solver = PostflopSolver(**TURN, folded_ranges=["AA,KK:0.7,QQ", "TT,99"])
+    result = solver.solve(target_exploitability_pct=0.0, should_stop=lambda: solver.iteration >= 25)
+    assert result.reason == "stopped"
+    assert result.exploitability == pytest.approx(solver.engine.evaluate().exploitability, abs=1e-4)
+    assert result.trace[-1].exploitability_pct == result.exploitability_pct
+    # On the way, the estimates were near: the game changes little between two corrections.
+    solver.engine.run(30)
+    estimate = solver.engine.exploitability(estimate=True)
+    assert estimate == pytest.approx(solver.engine.exploitability(), rel=0.2)
+
+
 def test_values_are_those_of_every_way_to_deal_the_folded_hands() -> None:
     """A strategy is worth the mean over the folded hands of what it is worth in a deck without them."""
     ranges = ["AhQc,AdKd:0.4,7c7d,9s9c:0.2", "AhTc:0.6,KsKd,7c2c,6d5d"]
