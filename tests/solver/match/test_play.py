@@ -201,3 +201,4 @@ def test_an_interval_is_the_textbooks():
     assert interval.mean == 3.0
     assert interval.half_width == pytest.approx(1.96 * np.sqrt(14 / 3) / 2)
     assert interval.text == "3.0 mbb/hand, 95 % interval 0.9 to 5.1"
+    assert Interval(-0.01, 0.02, 9).text == "0.0 mbb/hand, 95 % interval 0.0 to 0.0"
