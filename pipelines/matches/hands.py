@@ -27,7 +27,7 @@ from solver.match.table import Table
 
 Floats = NDArray[np.float64]
 #: Deals of a task, without and with solving.
-TASK_DEALS, TASK_SOLVED_DEALS = 200, 4
+TASK_DEALS, TASK_SOLVED_DEALS = 100, 4
 
 
 @dataclass(frozen=True, eq=False)

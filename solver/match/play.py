@@ -123,10 +123,12 @@ class Interval:
     @property
     def text(self) -> str:
         """For people, in mbb/hand."""
-        return (
-            f"{self.mean:.1f} mbb/hand, 95 % interval {self.mean - self.half_width:.1f} "
-            f"to {self.mean + self.half_width:.1f}"
+        # Adding 0.0 turns a rounded -0.0 into 0.0.
+        mean, low, high = (
+            round(figure, 1) + 0.0
+            for figure in (self.mean, self.mean - self.half_width, self.mean + self.half_width)
         )
+        return f"{mean:.1f} mbb/hand, 95 % interval {low:.1f} to {high:.1f}"
 
 
 class Match:

@@ -87,10 +87,11 @@ def test_with_wrong_values_the_estimate_is_unbiased_and_still_varies_less():
     blueprints = random_blueprint(1), random_blueprint(2)
     players = BlueprintPlayer(TABLE, blueprints[0]), BlueprintPlayer(TABLE, blueprints[1])
     guess = simple_blueprint("uniform", game_of(SHALLOW))
+    guesses = BoardValues(TABLE, (guess, guess))
     corrected, plain, chips = [], [], []
     for number in range(400):
         deal = draw_deal(hand_rng(3, number), BOARD)
-        for wrong, found in ((BoardValues(TABLE, (guess, guess)), corrected), (None, plain)):
+        for wrong, found in ((guesses, corrected), (None, plain)):
             result = play_hand(TABLE, players, deal, 0, hand_rng(4, number), wrong)
             found.append(result.estimate)
         chips.append(result.chips)
@@ -201,3 +202,4 @@ def test_an_interval_is_the_textbooks():
     assert interval.mean == 3.0
     assert interval.half_width == pytest.approx(1.96 * np.sqrt(14 / 3) / 2)
     assert interval.text == "3.0 mbb/hand, 95 % interval 0.9 to 5.1"
+    assert Interval(-0.01, 0.02, 9).text == "0.0 mbb/hand, 95 % interval 0.0 to 0.0"
