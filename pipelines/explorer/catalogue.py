@@ -100,7 +100,7 @@ class Catalogue:
                     SourceModel(id=name, kind=KINDS[manifest.stage], title=name, problem=str(error))
                 )
                 continue
-            if listed[-1].kind == SourceKind.BLUEPRINT:
+            if listed[-1].kind == SourceKind.BLUEPRINT and len(listed[-1].seats) == 2:
                 agents += [_about_agent(agent, listed[-1]) for agent in AGENTS]
         order = list(SourceKind)
         given = None if self._given is None else self._given.name
