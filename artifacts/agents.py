@@ -67,6 +67,11 @@ class Agent:
         """Weight of each combo of a player at the start, [1326]: every hand alike."""
         return self._lines.dealt_range(player)
 
+    @property
+    def has_class_equity(self) -> bool:
+        """Whether the equities of class against class are known."""
+        return self._lines.has_class_equity
+
     def class_equity(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Wins, ties and deals of class against class."""
         return self._lines.class_equity()

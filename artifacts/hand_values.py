@@ -32,7 +32,8 @@ def hand_equities(
 ) -> Floats:
     """Equity of each hand against the range of a player at a line.
 
-    Nan for combos that the board blocks, and for hands that meet no hand of the range.
+    Nan for combos that the board blocks, for hands that meet no hand of the range, and before the flop where the
+    source does not hold the equities of class against class.
     """
     weights = source.range(line, opponent, board)
     if len(board):
@@ -40,6 +41,8 @@ def hand_equities(
             return np.full(len(weights), np.nan)
         return combo_equities(weights, board)
     assert isinstance(source, PreflopBundle | Agent)
+    if not source.has_class_equity:
+        return np.full(NUM_CLASSES, np.nan)
     wins, ties, totals = source.class_equity()
     met = totals @ weights
     won = (wins + 0.5 * ties) @ weights

@@ -27,7 +27,7 @@ from scripts.chromium import FLAGS, require_chromium
 
 WIDTH, HEIGHT = 1280, 960
 #: Colours of a picture: enough for a page, and a third of the size.
-COLOURS = 128
+COLOURS = 208
 #: Milliseconds that a page may take.
 PATIENCE = 120_000
 

@@ -183,6 +183,11 @@ class PreflopBundle(Bundle):
         other = 1 - self.decision(line).player
         return by_combo(self.range(line, other, board))
 
+    @property
+    def has_class_equity(self) -> bool:
+        """Whether the bundle holds the equities of class against class."""
+        return "equity" in self
+
     def class_equity(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Wins, ties and deals of class against class over all boards, ``[169, 169]`` each."""
         table = self["equity"]

@@ -56,6 +56,7 @@ class Catalogue:
         self._given = given
         self._open: OrderedDict[str, Source] = OrderedDict()
         self._known: dict[tuple[str, int], SourceModel] = {}
+        self._manifests: dict[str, tuple[int, Manifest]] = {}
         self._lock = threading.RLock()
 
     def folders(self) -> dict[str, Path]:
@@ -72,12 +73,21 @@ class Catalogue:
         manifests = {}
         for name, folder in reversed(self.folders().items()):
             try:
-                manifest = read_manifest(folder)
+                manifest = self._manifest(name, folder)
             except BundleError:
                 continue
             if manifest.stage in KINDS:
                 manifests[name] = manifest
         return manifests
+
+    def _manifest(self, name: str, folder: Path) -> Manifest:
+        """A manifest, read again when its file has changed: a store may hold hundreds of solves."""
+        changed = (folder / MANIFEST).stat().st_mtime_ns
+        known = self._manifests.get(name)
+        if known is None or known[0] != changed:
+            known = changed, read_manifest(folder)
+            self._manifests[name] = known
+        return known[1]
 
     def sources(self) -> list[SourceModel]:
         """All sources by kind, those used last first; a bundle that was given comes before all others."""
@@ -90,7 +100,7 @@ class Catalogue:
                     SourceModel(id=name, kind=KINDS[manifest.stage], title=name, problem=str(error))
                 )
                 continue
-            if listed[-1].kind == SourceKind.BLUEPRINT:
+            if listed[-1].kind == SourceKind.BLUEPRINT and len(listed[-1].seats) == 2:
                 agents += [_about_agent(agent, listed[-1]) for agent in AGENTS]
         order = list(SourceKind)
         given = None if self._given is None else self._given.name
@@ -122,9 +132,9 @@ class Catalogue:
 
     def below(self, subgame: SubgameBundle) -> BlueprintBundle:
         """The blueprint that a subgame was solved on."""
-        for name, manifest in self.manifests().items():
-            if manifest.stage == "export" and manifest.key == subgame.blueprint_key:
-                return self.blueprint(name)
+        name = self.name_of(subgame.blueprint_key)
+        if name is not None:
+            return self.blueprint(name)
         raise Refusal(
             f"source {subgame.path.name!r}: its blueprint export-{subgame.blueprint_key} is not in this store",
             status=404,

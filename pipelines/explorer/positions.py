@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from abstractions.cards import format_cards
 from artifacts.agents import Agent
 from artifacts.blueprint.betting_lines import Decision
+from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.blueprint.line_reach import line_play
 from artifacts.blueprint.preflop_bundle import PreflopBundle
 from artifacts.spot_bundle import SpotBundle
@@ -94,9 +95,9 @@ class Positions:
             decision = source.decision(line)
         except ValueError:
             if not over:
-                if state.actor >= 0 or isinstance(source, Agent) or not _is_preflop_solve(source):
+                if state.actor >= 0 or isinstance(source, Agent | BlueprintBundle):
                     raise
-                over, note = True, "The flop is checked down: a preflop solve ends here."
+                over, note = True, _end_of_preflop(source)
         street = state.street if decision is None else decision.street
         needed = _missing(street, board, line)
         kind: Kind = "end" if over else "deal" if needed else "decision"
@@ -343,8 +344,11 @@ def played(game: GameConfig, line: str) -> tuple[BettingRules, BettingState, boo
     return rules, state, state.actor < 0 and (num_live(state) == 1 or betting_is_over(rules, state))
 
 
-def _is_preflop_solve(source: PreflopBundle) -> bool:
-    return source.manifest.stage == "preflop_solve"
+def _end_of_preflop(source: PreflopBundle) -> str:
+    """Why a source has nothing to say after the flop."""
+    if source.manifest.stage == "preflop_solve":
+        return "The flop is checked down: a preflop solve ends here."
+    return "This source answers before the flop only."
 
 
 def _missing(street: int, board: Cards, line: str) -> int:

@@ -18,11 +18,13 @@ from pipelines.explorer.catalogue import Catalogue, Source
 from pipelines.explorer.models import ReportModel, ReportRow
 from pipelines.explorer.positions import Positions
 from pipelines.explorer.refusals import Refusal
-from solver.betting.lines import STREETS, split_street, without_prefix
+from solver.betting.lines import split_street, without_prefix
 
 Cards = NDArray[np.uint8]
 #: Flops of a report, evenly spread over all canonical ones.
 MAX_FLOPS = 500
+#: The street that follows each one.
+_STREETS: tuple[Literal["flop", "turn", "river"], ...] = ("flop", "turn", "river")
 
 
 def card_report(
@@ -44,7 +46,7 @@ def card_report(
         raise Refusal(
             f"line {line!r}: a report needs a line at whose end cards are dealt, such as b250c, of a blueprint"
         )
-    over = STREETS[position.street + 1]
+    over: Literal["flop", "turn", "river"] = _STREETS[position.street]
     if solved:
         rows, actions = _solved_rows(catalogue, name, position.line, board)
         missing = 0
@@ -65,14 +67,7 @@ def card_report(
     shares = np.array([row.frequencies for row in rows])
     weights = np.array([row.weight for row in rows])
     mean = (weights @ shares / weights.sum()).round(6).tolist() if len(rows) and weights.sum() > 0 else []
-    return ReportModel(
-        over=_street(over), line=position.line, actions=actions, rows=rows, missing=missing, mean=mean
-    )
-
-
-def _street(name: str) -> Literal["flop", "turn", "river"]:
-    assert name in ("flop", "turn", "river")
-    return name  # type: ignore[return-value]
+    return ReportModel(over=over, line=position.line, actions=actions, rows=rows, missing=missing, mean=mean)
 
 
 def _boards(board: Cards, flops: int) -> Iterator[tuple[Cards, float]]:

@@ -13,12 +13,16 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 from fastapi import FastAPI, HTTPException, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
 from fastapi.staticfiles import StaticFiles
 
-from abstractions.cards import parse_board
+from abstractions.cards import NUM_COMBOS, parse_board
+from abstractions.equity import combo_equities
+from artifacts.blueprint.bundle import BlueprintBundle
+from artifacts.blueprint.known_boards import draw_board
 from artifacts.bundle_store import BundleStore
 from artifacts.errors import BundleError
 from pipelines.config.named_games import named_games
@@ -254,12 +258,17 @@ def create_app(
 
 
 def _warm_up(catalogue: Catalogue, views: Views) -> None:
-    """Answer the first question that the page will ask."""
+    """Answer the first question that the page will ask, then load what the first flop needs."""
     # A store without a source, or with a damaged one, is told to the page when it asks.
     with suppress(Refusal, BundleError, ValueError, OSError):
         for source in catalogue.sources()[:1]:
-            with catalogue.using(source.id):
+            with catalogue.using(source.id) as opened:
                 views.node(source.id, "", parse_board(source.board or ""), raw=False, values=True)
+            if isinstance(opened, BlueprintBundle):
+                # These share no scratch memory with the questions, which go on meanwhile.
+                flop = draw_board(opened, np.random.default_rng(0))[:3]
+                opened.postflop(opened.lines("flop")[0], flop)
+                combo_equities(np.ones(NUM_COMBOS), flop)
 
 
 def _add_refusals(app: FastAPI) -> None:

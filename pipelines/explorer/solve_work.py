@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from pipelines.run.code_version import code_version
 from solver.betting.lines import split_street, without_prefix
 from solver.betting.public_tree import NodeKind
 from solver.betting.tree_text import action_labels
+from solver.blueprint.strategy import Blueprint
 from solver.preflop.solver import solve_preflop
 from solver.subgame import Progress, SubgameConfig, SubgameSolution
 from solver.subgame.config import FULL
@@ -103,14 +104,13 @@ class SubgameWork:
             self.blueprint, request.line, request.board, self.config, ranges=_carried(source, request.line)
         )
         self.locks = {
-            self._lock_line(lock): _lock_table(catalogue, self.subgame, lock, self._lock_line(lock))
-            for lock in request.locks
+            without_prefix(lock.line): _lock_table(catalogue, self.subgame, lock) for lock in request.locks
         }
         self.store = StoredSubgames(catalogue.store, self.bundle.key, code_version(solve_street))
         self.key = content_key(self.store.blueprint_key, self.subgame, self.config, self.locks)
 
-    @cached_property
-    def blueprint(self):  # type: ignore[no-untyped-def]
+    @property
+    def blueprint(self) -> Blueprint:
         """The strategy below, as the solver takes it."""
         return self.bundle.blueprint
 
@@ -171,9 +171,6 @@ class SubgameWork:
             )
         return name
 
-    def _lock_line(self, lock: LockRequest) -> str:
-        return without_prefix(lock.line)
-
 
 def _carried(source: BlueprintBundle | SubgameBundle, line: str) -> tuple[Floats, Floats] | None:
     """Both ranges at the start of a line's street, where an earlier or the same street was solved; else None."""
@@ -190,8 +187,9 @@ def _carried(source: BlueprintBundle | SubgameBundle, line: str) -> tuple[Floats
     return solved.range(0, played), solved.range(1, played)
 
 
-def _lock_table(catalogue: Catalogue, subgame: Subgame, lock: LockRequest, line: str) -> Floats:
+def _lock_table(catalogue: Catalogue, subgame: Subgame, lock: LockRequest) -> Floats:
     """The strategy that a request fixes, ``[action, 1326]``."""
+    line = without_prefix(lock.line)
     node = subgame.node_at(line)
     if subgame.tree.kind[node] != NodeKind.DECISION:
         raise Refusal(f"locks: nobody acts at line {line!r}")
@@ -234,10 +232,7 @@ class PreflopWork:
     unit = "mbb/hand"
     time_limit = None
 
-    def __init__(
-        self, catalogue: Catalogue, request: PreflopRequest, *, memory_limit: int, keep: bool
-    ) -> None:
-        del memory_limit  # the game before the flop takes a few megabytes
+    def __init__(self, catalogue: Catalogue, request: PreflopRequest, *, keep: bool) -> None:
         games: Mapping[str, object] = named_games()
         if request.game not in games:
             raise Refusal(f"game: {request.game!r} is not accepted: one of {', '.join(games)}")
@@ -264,8 +259,6 @@ class PreflopWork:
         """Solve, keep the solution, and return its name."""
         if not self._keep:
             raise Refusal("the store cannot be written to, so the solve could not be kept")
-        import time
-
         started = time.perf_counter()
         told.prepared(0)
 

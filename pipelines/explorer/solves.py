@@ -126,13 +126,16 @@ class SolveQueue:
 
     def submit(self, request: SubgameRequest | PreflopRequest) -> SolveModel:
         """Check a request and queue it; one that was solved before is done at once."""
-        make = SubgameWork if isinstance(request, SubgameRequest) else PreflopWork
         with self._lock:
             if sum(not job.ended for job in self._jobs.values()) >= MAX_WAITING + self.workers:
                 raise Refusal(
                     f"{MAX_WAITING} solves are waiting already; cancel one, or try later", status=429
                 )
-        work = make(self.catalogue, request, memory_limit=self.memory_limit, keep=self.keep)  # type: ignore[arg-type]
+        work: SubgameWork | PreflopWork
+        if isinstance(request, SubgameRequest):
+            work = SubgameWork(self.catalogue, request, memory_limit=self.memory_limit, keep=self.keep)
+        else:
+            work = PreflopWork(self.catalogue, request, keep=self.keep)
         job = Job(work, self.memory_limit)
         with self._lock:
             self._jobs[job.model.id] = job

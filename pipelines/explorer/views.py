@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,17 +19,14 @@ from abstractions.cards import (
 )
 from abstractions.hand_categories import DRAWS, MADE_HANDS, draws, made_hands
 from abstractions.ranges import format_range
-from artifacts.agents import Agent
 from artifacts.blueprint.bundle import BlueprintBundle
-from artifacts.blueprint.combo_rows import ComboRows
 from artifacts.blueprint.difference import strategy_distance
 from artifacts.blueprint.known_boards import known_boards, knows_all_boards
-from artifacts.hand_values import equity_realisation, hand_equities, mean_over, met_weights, range_curve
+from artifacts.hand_values import mean_over, range_curve
 from artifacts.range_categories import category_rows
-from artifacts.spot_bundle import SpotBundle
 from artifacts.subgame_bundle import SubgameBundle
-from pipelines.commands.chart_rows import ChartRows, chart_rows
 from pipelines.explorer.catalogue import Source
+from pipelines.explorer.figures import ComboArrays, Figures, class_means, combo_arrays, measure, waiting_ev
 from pipelines.explorer.models import (
     CategoryModel,
     CellModel,
@@ -50,33 +46,6 @@ from solver.strategy import by_combo
 Floats = NDArray[np.float64]
 #: Decisions whose figures are remembered: the grid, the combos and the plots of one decision share them.
 _REMEMBERED = 32
-
-
-@dataclass(frozen=True, eq=False)
-class Figures:
-    """What the grid and the table of combos are made from; hands are classes before the flop, combos after it.
-
-    Attributes
-    ----------
-    rows
-        The decision as charts draw it; None where another seat than the one to act is shown.
-    weights
-        How often each hand of the seat shown is held, card removal included.
-    reach, equity
-        By hand.
-    ev, realisation
-        By hand, in big blinds and as a share of the equity; None where they are not known.
-    meaning
-        What the EVs count, or why there are none.
-    """
-
-    rows: ChartRows | None
-    weights: Floats
-    reach: Floats
-    equity: Floats
-    ev: Floats | None = None
-    realisation: Floats | None = None
-    meaning: str | None = None
 
 
 class Views:
@@ -135,7 +104,7 @@ class Views:
         figures = self._figures(position, decision.player, raw=raw, values=values)
         rows = figures.rows
         assert rows is not None
-        table = _combo_arrays(rows, raw)
+        table = combo_arrays(rows, raw)
         cards = position.board
         made, drawn = (made_hands(cards), draws(cards)) if len(cards) else (None, None)
         found = []
@@ -186,7 +155,7 @@ class Views:
                 model.equity.append(
                     CurveModel(seat=seat, shares=_rounded(equity.shares), values=_rounded(equity.values))
                 )
-            ev = figures.ev if acts else self._waiting_ev(position, player)
+            ev = figures.ev if acts else waiting_ev(position, player)
             curve = None if ev is None else range_curve(figures.weights, ev)
             if curve is not None:
                 model.ev.append(
@@ -233,48 +202,10 @@ class Views:
         assert position.decision is not None
         key = (position.answered_by, position.decision.line, position.board.tobytes(), player, raw, values)
         if key not in self._known:
-            self._known[key] = self._measured(position, player, raw=raw, values=values)
+            self._known[key] = measure(position, player, raw=raw, values=values)
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
         return self._known[key]
-
-    def _measured(self, position: Position, player: int, *, raw: bool, values: bool) -> Figures:
-        source, decision, board = position.source, position.decision, position.board
-        assert decision is not None
-        line = decision.line
-        own = source.range(line, player, board)
-        opponents = [
-            number for number, seat in enumerate(position.seats) if number != player and not seat.folded
-        ]
-        if len(opponents) == 1:
-            equity = hand_equities(source, line, board, opponents[0])
-            weights = met_weights(own, source.range(line, opponents[0], board))
-        else:
-            # Equity against several ranges is not known here.
-            equity, weights = np.full(len(own), np.nan), own
-        if player != decision.player:
-            return Figures(None, weights, own, equity)
-        rows, meaning = _rows(source, line, board, raw=raw, values=values)
-        if rows.values is None:
-            return Figures(rows, weights, own, equity, meaning=meaning)
-        ev = _by_hand(rows)
-        net = not isinstance(source, SpotBundle | SubgameBundle)
-        put_in = float(decision.committed[player]) if net else 0.0
-        received = ev * position.big_blind + put_in
-        realisation = equity_realisation(received, equity, float(decision.pot))
-        return Figures(rows, weights, own, equity, ev, realisation, meaning)
-
-    def _waiting_ev(self, position: Position, player: int) -> Floats | None:
-        """EVs of a seat that is not to act, in big blinds; None where the source does not know them."""
-        source, decision = position.source, position.decision
-        assert decision is not None
-        if not isinstance(source, BlueprintBundle) or decision.street == 0:
-            return None
-        try:
-            chips = source.continuation_value(decision.line, position.board, player=player)
-        except ValueError:
-            return None
-        return chips / position.big_blind
 
     def _can_solve(self, position: Position) -> bool:
         solvable = isinstance(position.source, BlueprintBundle | SubgameBundle)
@@ -289,71 +220,6 @@ def _known_boards(position: Position) -> list[str] | None:
     return [format_cards(board) for board in known_boards(source, position.board)]
 
 
-def _rows(
-    source: Source, line: str, board: NDArray[np.uint8], *, raw: bool, values: bool
-) -> tuple[ChartRows, str | None]:
-    """The rows of a decision, and what their EVs count, or why there are none."""
-    if isinstance(source, Agent):
-        return chart_rows(source, line, board, raw=raw, ev=False), "An agent has no values."
-    try:
-        rows = chart_rows(source, line, board, raw=raw, ev=values)
-        return rows, None if rows.values is None else rows.values.meaning
-    except ValueError as error:
-        # A blueprint with buckets on typical boards only plays here, but cannot play the cards to come.
-        return chart_rows(source, line, board, raw=raw, ev=False), f"No EVs here: {error}"
-
-
-@dataclass(frozen=True, eq=False)
-class _ComboArrays:
-    """A decision by combo, before the flop too; `shares` and `action_ev` are ``[combo, action]``."""
-
-    combos: NDArray[np.int64]
-    shares: Floats
-    reach: Floats
-    reasons: Sequence[str | None]
-    action_ev: Floats | None
-
-
-def _combo_arrays(rows: ChartRows, raw: bool) -> _ComboArrays:
-    if rows.by_combo is None:
-        classes = CLASS_OF_COMBO.astype(np.int64)
-        return _ComboArrays(
-            combos=np.arange(len(classes)),
-            shares=rows.shares[classes],
-            reach=rows.reach[classes],
-            reasons=[rows.marks[number] for number in classes],
-            action_ev=None if rows.values is None else rows.values.by_action[classes],
-        )
-    found: ComboRows = rows.by_combo
-    shares = found.raw_probability if raw else found.probability
-    return _ComboArrays(found.combos, shares, found.reach, found.reasons, _action_ev(rows))
-
-
-def _action_ev(rows: ChartRows) -> Floats | None:
-    """EVs of the combos by action, in their order."""
-    if rows.values is None or rows.combos is None or rows.by_combo is None:
-        return None
-    table = np.full(rows.by_combo.raw_probability.shape, np.nan)
-    for place, combo in enumerate(rows.by_combo.combos.tolist()):
-        row = rows.combos.get(format_combo(combo))
-        if row is not None:
-            table[place] = [np.nan if value is None else value for value in row["action_ev"].values()]
-    return table
-
-
-def _by_hand(rows: ChartRows) -> Floats:
-    """EVs by class before the flop, by combo (all 1,326) after it."""
-    assert rows.values is not None
-    if rows.by_combo is None or rows.combos is None:
-        return rows.values.by_hand
-    table = np.full(len(CLASS_OF_COMBO), np.nan)
-    for combo in rows.by_combo.combos.tolist():
-        row = rows.combos.get(format_combo(combo))
-        if row is not None and row["ev"] is not None:
-            table[combo] = row["ev"]
-    return table
-
-
 def _grid(position: Position, figures: Figures, raw: bool) -> list[CellModel]:
     """The 169 cells."""
     rows, board = figures.rows, position.board
@@ -361,10 +227,10 @@ def _grid(position: Position, figures: Figures, raw: bool) -> list[CellModel]:
         np.bincount(CLASS_OF_COMBO[live_combos(board)], minlength=NUM_CLASSES) if len(board) else CLASS_COMBOS
     )
     equity, ev, realisation = (
-        _class_means(values, figures, raw) for values in (figures.equity, figures.ev, figures.realisation)
+        class_means(values, figures, raw) for values in (figures.equity, figures.ev, figures.realisation)
     )
     if rows is None:
-        reach = _class_means(figures.reach, figures, True)
+        reach = class_means(figures.reach, figures, True)
         reach = np.nan_to_num(np.full(NUM_CLASSES, np.nan) if reach is None else reach)
     else:
         # After the flop the reach of a class counts the combos that the board leaves.
@@ -385,19 +251,8 @@ def _grid(position: Position, figures: Figures, raw: bool) -> list[CellModel]:
     ]
 
 
-def _class_means(values: Floats | None, figures: Figures, raw: bool) -> Floats | None:
-    """Values by class: means over the combos that the board leaves, by their weight in the range."""
-    if values is None or len(values) == NUM_CLASSES:
-        return values
-    rows = None if figures.rows is None else figures.rows.by_combo
-    if rows is None:
-        live = np.flatnonzero(np.isfinite(figures.equity))
-        rows = ComboRows(live, (), np.zeros((len(live), 0)), (None,) * len(live), figures.reach[live])
-    return rows.class_mean(values[rows.combos], raw=raw)
-
-
 def _categories(
-    numbers: NDArray[np.int64] | None, names: Sequence[str], table: _ComboArrays, weights: Floats
+    numbers: NDArray[np.int64] | None, names: Sequence[str], table: ComboArrays, weights: Floats
 ) -> list[CategoryModel]:
     if numbers is None:
         return []

@@ -209,7 +209,7 @@ async function show() {
   const page = pages();
   $("source").value = state.source;
   $("other").value = state.other;
-  if (page === "play") { drawPlay($("play"), state.source, sources.filter((one) => one.kind === "blueprint")); return; }
+  if (page === "play") { drawPlay($("play"), state.source, sources.filter((one) => one.kind === "blueprint" && one.seats.length === 2)); return; }
   if (page === "runs") {
     drawRuns($("runs"), state.source).catch((error) => $("runs").replaceChildren(el("p", { class: "empty" }, error.message)));
     return;

@@ -120,6 +120,17 @@ def test_a_hand_is_walked_from_the_first_decision_to_the_river(open_page: Callab
     expect(page.locator(".legend .empty")).to_contain_text("hand is over")
 
 
+def test_typical_boards_are_offered_where_only_they_are_known(open_page: Callable[..., Page]) -> None:
+    page = open_page(at("b250c"))
+    expect(page.locator(".typical")).to_contain_text("typical boards only")
+    page.locator(".typical button").first.click()
+    expect(page.locator(".legend-action").first).to_be_visible()
+    page.go_back()
+    # At random means one of them.
+    page.locator("#random-cards").click()
+    expect(page.locator(".legend-action").first).to_be_visible()
+
+
 def test_an_off_path_cell_is_grey_and_says_why(open_page: Callable[..., Page]) -> None:
     page = open_page(at("cb250"))
     folded = page.locator('.cell[data-hand="72o"]')
