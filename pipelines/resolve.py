@@ -107,7 +107,9 @@ def open_source(path: Path) -> BlueprintBundle:
         raise UserError(f"bundle: {path} is no bundle, it has no {MANIFEST}")
     bundle = open_bundle(path)
     if not isinstance(bundle, BlueprintBundle):
-        raise UserError(f"bundle: {path} is of stage {bundle.manifest.stage}; expected one of stage export")
+        raise UserError(
+            f"bundle: {path} is of stage {bundle.manifest.stage}; expected one of stage export, of two seats"
+        )
     return bundle
 
 
