@@ -57,7 +57,7 @@ def answer(run: Run, folder: Path) -> Callable[[str], dict]:
 def test_figures_of_every_seat_are_in_the_bundle(bundle: MultiwayBundle) -> None:
     for seat in ("SB", "BB", "BTN"):
         low, gain, high = (bundle.metrics[f"gain_{seat}{end}"] for end in ("_low", "", "_high"))
-        assert low < gain < high
+        assert low <= gain <= high
     assert sum(bundle.metrics[f"ev_{seat}"] for seat in ("SB", "BB", "BTN")) == pytest.approx(0, abs=900)
     assert 0 < bundle.metrics["first_in_raise_BTN"] < 1
 
@@ -106,7 +106,7 @@ def test_other_tools_read_the_tables(folder: Path, bundle: MultiwayBundle) -> No
     assert total == pytest.approx(np.ones(169), abs=1e-5)
     with duckdb.connect() as database:
         database.register("preflop", frame.to_arrow())
-        (count,) = database.sql("select count(distinct line) from preflop").fetchone()
+        ((count,),) = database.execute("select count(distinct line) from preflop").fetchall()
     assert count == len(bundle.lines()) == bundle.metrics["lines"]
 
 
