@@ -268,10 +268,10 @@ class BlueprintBundle(PreflopBundle):
 def open_blueprint(path: str | Path, *, verify: Verify = "first") -> BlueprintBundle:
     """`artifacts.open_bundle` of an exported blueprint; a bundle of another stage is refused."""
     bundle = open_bundle(path, verify=verify)
-    if "seats" in bundle.manifest.config:
-        raise BundleError(f"{path}: a game of {bundle.config['seats']} seats; expected a blueprint of two")
     if not isinstance(bundle, BlueprintBundle):
-        raise BundleError(f"{path}: a bundle of stage {bundle.manifest.stage}; expected one of stage export")
+        raise BundleError(
+            f"{path}: a bundle of stage {bundle.manifest.stage}; expected one of stage export, of two seats"
+        )
     return bundle
 
 

@@ -118,6 +118,8 @@ def chart_rows(
         chips = bundle.action_values(line, board)[:, rows.combos].T if ev else None
         return _postflop(rows, chips, CHIPS_PER_BIG_BLIND, RECEIVED, raw=raw)
     decision = bundle.decision(line)
+    if ev and len(bundle.seats) > 2:
+        raise ValueError("--ev: what each hand wins is known for blueprints of two seats only")
     if decision.street == 0:
         if len(board):
             raise ValueError(f"board: line {line!r} is before the flop, where no cards are public")

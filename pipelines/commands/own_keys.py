@@ -50,5 +50,7 @@ def open_source(path: Path, key: str = "bundle") -> BlueprintBundle:
         raise UserError(f"{key}: {path} is no bundle, it has no {MANIFEST}")
     bundle = open_bundle(path)
     if not isinstance(bundle, BlueprintBundle):
-        raise UserError(f"{key}: {path} is of stage {bundle.manifest.stage}; expected one of stage export")
+        raise UserError(
+            f"{key}: {path} is of stage {bundle.manifest.stage}; expected one of stage export, of two seats"
+        )
     return bundle

@@ -102,7 +102,7 @@ def subgame(
 
     if not isinstance(opened, BlueprintBundle):
         raise UserError(
-            f"{opened.path}: a bundle of stage {opened.manifest.stage}; expected one of stage export"
+            f"{opened.path}: a bundle of stage {opened.manifest.stage}; expected one of stage export, of two seats"
         )
     rows = _solve(opened, line, board, config, raw=raw_offpath)
     if bundle is None:

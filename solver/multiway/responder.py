@@ -1,9 +1,11 @@
 """How good a strategy is: what one seat gains when it alone learns to respond, the others playing on as they are.
 
 With three or more players no strategy is promised to be in equilibrium, so this is the measure. The responder starts
-from the strategy that it attacks, because one that starts from nothing is weaker than that. It is trained on some
-deals and compared with the strategy on others, hand by hand on the same deals. A better responder may exist, so a gain
-is a lower bound.
+from the strategy that it attacks, because one that starts from nothing is weaker than that. Even so it may learn noise,
+above all after the flop, where every hand has many decisions. So there are two of them, one of which plays on as the
+strategy does after the flop. On deals of their own the better one is chosen, or the strategy itself if neither gains.
+What is chosen is compared with the strategy on fresh deals, hand by hand on the same deals. A better responder may
+exist, so a gain is a lower bound.
 """
 
 from __future__ import annotations
@@ -22,8 +24,12 @@ from solver.multiway.tables import Table, add_average, discount, normalised
 
 #: Of a normal distribution, 95 % lies within so many standard errors of the mean.
 NORMAL_95 = 1.959964
-#: Epochs that the strategy's own play counts for at the start, in big blinds of regret for each deal of them.
+#: Regret by which the strategy's own play is ahead at the start, in big blinds for each deal of an epoch.
 _HEAD_START = 0.02
+#: The same after the flop for a responder that does not learn there: too much to be caught up with.
+_OUT_OF_REACH = 1e7
+#: Deals that responders are chosen on, as a share of those that the chosen one is measured on.
+_CHOSEN_ON = 0.25
 
 
 @dataclass(frozen=True)
@@ -81,11 +87,33 @@ def train_responder(
     config: Responding,
     buckets: BoardBuckets | None = None,
 ) -> Table:
-    """Table of a responder in one seat against the strategy of the others: probabilities."""
+    """Table of the best responder found in one seat against the strategy of the others: probabilities."""
+    deals = 0, max(int(_CHOSEN_ON * config.measured), 1)
+    best, most = strategy, 0.0
+    for learns_later in (False, True) if game.postflop is not None else (True,):
+        response = _learn(game, strategy, seat, config, buckets, learns_later=learns_later)
+        gain = measure(game, strategy, response, seat, deals, config.seed + 2, buckets).gain
+        if gain > most:
+            best, most = response, gain
+    return best
+
+
+def _learn(
+    game: MultiwayGame,
+    strategy: Table,
+    seat: int,
+    config: Responding,
+    buckets: BoardBuckets | None,
+    *,
+    learns_later: bool,
+) -> Table:
+    """Train a responder, which `learns_later` after the flop too or not at all there."""
     player = Player(game, buckets)
     rule = schedule("lcfr")
     # Regrets that play the strategy as it is, until a few epochs of regrets outweigh them.
     own = strategy * np.float32(_HEAD_START * config.deals)
+    if not learns_later:
+        own[game.rows * WIDTH :] *= np.float32(_OUT_OF_REACH)
     average = np.zeros_like(own)
     reach = np.zeros((game.rows, WIDTH), np.float32)
     for epoch in range(1, config.epochs + 1):
