@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,10 @@ from artifacts.blueprint.preflop_bundle import BoardLike, Floats, Player
 from artifacts.bundle import Bundle
 from artifacts.postflop_offpath import reasons_by_key
 from solver.betting.lines import PLAYERS, PUBLIC_CARDS, Letter, history_key, street_of
-from solver.exact.folded_hands import FoldedHands
-from solver.postflop.holdem import read_folded
 from solver.strategy import reach
+
+if TYPE_CHECKING:
+    from solver.exact.folded_hands import FoldedHands
 
 
 class SpotBundle(Bundle):
@@ -58,6 +59,8 @@ class SpotBundle(Bundle):
     @cached_property
     def folded(self) -> FoldedHands | None:
         """What the players who folded before the spot may have held; None without any."""
+        from solver.postflop.holdem import read_folded
+
         return read_folded(self.spot.get("folded_ranges"))
 
     @cached_property

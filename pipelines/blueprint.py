@@ -70,7 +70,6 @@ def pipeline(config: Config, run: Stages) -> Ref:
 
 def heads_up_pipeline(config: Config, run: Stages) -> Ref:
     """The stages of a game of two seats in order, each a call."""
-    boards, hands = abstraction(config, run)
     equity = run.stage(
         "preflop_equity",
         preflop_equity.compute,
@@ -78,6 +77,7 @@ def heads_up_pipeline(config: Config, run: Stages) -> Ref:
         {},
         figures=preflop_equity_figures,
     )
+    boards, hands = abstraction(config, run)
     pairs = run.stage(
         "bucket_equity",
         bucket_equity.compute,

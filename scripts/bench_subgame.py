@@ -1,6 +1,6 @@
 """Seconds and real loss of subgame solves on the lines of a blueprint, spot by spot.
 
-    python scripts/bench_subgame.py BUNDLE [--kinds river turn flop exact] [--threads 2] [--no-judge]
+    python scripts/bench_subgame.py BUNDLE [--kinds river turn flop exact] [--spots b250c/@QsJh2h ..] [--threads 2]
 
 river   exact, six sizes: the time to .3 % of the pot
 turn    depth 1, six sizes, half a second
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,11 +46,12 @@ SPOTS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
-def spots(kind: str) -> Iterator[tuple[str, str]]:
+Spots = list[tuple[str, str]]
+
+
+def spots(kind: str) -> Spots:
     """Lines and boards of a kind."""
-    for line, boards in SPOTS[kind].items():
-        for board in boards:
-            yield line, board
+    return [(line, board) for line, boards in SPOTS[kind].items() for board in boards]
 
 
 class SpotJudge:
@@ -73,10 +73,10 @@ class SpotJudge:
         return self._judge.mean_loss(strategy)
 
 
-def measure_exact(blueprint: Blueprint, kind: str, config: SubgameConfig) -> None:
+def measure_exact(blueprint: Blueprint, chosen: Spots, config: SubgameConfig) -> None:
     """Solves to the river: seconds, and exploitability at their end."""
     seconds, gaps = [], []
-    for line, board in spots(kind):
+    for line, board in chosen:
         solution = solve_subgame(blueprint, line, board, config)
         gap = 100.0 * solution.engine.exploitability() / solution.subgame.pot
         seconds.append(solution.seconds)
@@ -94,14 +94,14 @@ def measure_exact(blueprint: Blueprint, kind: str, config: SubgameConfig) -> Non
 
 def measure_searched(
     blueprint: Blueprint,
-    kind: str,
+    chosen: Spots,
     config: SubgameConfig,
     budgets: tuple[float, ...],
     judge_pct: float | None,
 ) -> None:
     """Depth-limited solves: iterations within each budget, and real loss."""
     losses: dict[float, list[float]] = {seconds: [] for seconds in budgets}
-    for line, board in spots(kind):
+    for line, board in chosen:
         judge = None
         for seconds in budgets:
             solution = solve_subgame(blueprint, line, board, replace(config, time_s=seconds))
@@ -126,6 +126,8 @@ def main() -> None:
     )
     parser.add_argument("bundle", type=Path)
     parser.add_argument("--kinds", nargs="+", default=("river", "turn", "flop", "exact"))
+    parser.add_argument("--spots", nargs="+", help="line@board, instead of those of each kind")
+    parser.add_argument("--sizes", default=SubgameConfig.sizes, help="bets of river and turn")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument(
         "--judge-pct", type=float, default=0.1, help="exploitability of the judge's own solves"
@@ -134,22 +136,23 @@ def main() -> None:
     options = parser.parse_args()
     blueprint = open_blueprint(options.bundle).blueprint
     judge_pct = None if options.no_judge else options.judge_pct
-    finer = SubgameConfig(iterations=None, time_s=0.5, threads=options.threads)
+    finer = SubgameConfig(iterations=None, time_s=0.5, sizes=options.sizes, threads=options.threads)
     # The sizes of presets `fast`, `standard` and `accurate`.
     coarse = replace(finer, sizes="50%,100%", raises="2.5x", raise_cap=1)
-    # The first solve of each kind compiles its kernels.
-    for kind in ("river", "turn", "flop"):
-        solve_subgame(blueprint, *next(spots(kind)), replace(coarse, time_s=None, iterations=2))
+    given = [tuple(spot.split("@", 1)) for spot in options.spots or ()]
     for kind in options.kinds:
+        chosen: Spots = [(line, board) for line, board in given] or spots("flop" if kind == "exact" else kind)
         print(kind)
+        # The first solve compiles the kernels.
+        solve_subgame(blueprint, *chosen[0], replace(coarse, time_s=None, iterations=2))
         if kind == "river":
-            measure_exact(blueprint, kind, replace(finer, time_s=5.0, target_pct=0.3))
+            measure_exact(blueprint, chosen, replace(finer, time_s=5.0, target_pct=0.3))
         elif kind == "turn":
-            measure_searched(blueprint, kind, finer, (0.5,), judge_pct)
+            measure_searched(blueprint, chosen, finer, (0.5,), judge_pct)
         elif kind == "flop":
-            measure_searched(blueprint, kind, coarse, (3.0, 15.0), judge_pct)
+            measure_searched(blueprint, chosen, coarse, (3.0, 15.0), judge_pct)
         else:
-            measure_exact(blueprint, "flop", replace(coarse, depth="full", time_s=60.0, target_pct=0.5))
+            measure_exact(blueprint, chosen, replace(coarse, depth="full", time_s=60.0, target_pct=0.5))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from pipelines.commands.options import (
     Store,
     board_cards,
     bundle_and_line,
+    check_player,
     open_exported,
     say_newest,
     seat_number,
@@ -264,6 +265,7 @@ def range_(
     """
     import numpy as np
 
+    check_player(player)
     path, line = bundle_and_line(words)
     bundle = open_exported(path, store, game)
     with user_input(None if path else bundle.path):

@@ -16,7 +16,7 @@ import typer
 
 from pipelines.config.default_store import CHECKOUT_STORE, FOLDER_STORE, default_store
 from pipelines.run.errors import UserError
-from solver.betting.lines import HEADS_UP_SEATS, PLAYERS, is_line, parse_seat
+from solver.betting.lines import HEADS_UP_SEATS, PLAYERS, POSITIONS, is_line, parse_seat
 
 if TYPE_CHECKING:
     import numpy as np
@@ -219,6 +219,13 @@ def with_preflop(bundle: PreflopBundle | SpotBundle) -> PreflopBundle:
             f"{bundle.path}: a saved postflop solve; expected a blueprint or a saved preflop solve"
         )
     return bundle
+
+
+def check_player(player: str | None) -> None:
+    """Refuse a name that no seat of any table has, before a bundle is opened."""
+    names = (*Player, *POSITIONS)
+    if player is not None and player.upper().replace("+", "") not in {name.upper() for name in names}:
+        raise UserError(f"--player: {player!r} is not accepted: one of {', '.join(names)}")
 
 
 def seat_number(bundle: PreflopBundle | SpotBundle, player: str) -> int:

@@ -82,7 +82,7 @@ class Source:
             "key": self.key,
             **game_data(self.game),
             "exploitability_mbb": self.exploitability,
-            "gain_mbb": self.gain,
+            **({} if self.gain is None else {"gain_mbb": self.gain}),
             "tier": self.tier,
             "preset": None if self.run is None else self.run.preset,
             "run": None if self.run is None else self.run.run,

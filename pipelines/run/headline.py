@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 
 from artifacts.format.arrow_file import ArrowFile
 from pipelines.run.step_log import LoggedStep
-from solver.betting.lines import FLOP, STREETS
+from solver.betting.lines import FLOP, POSITIONS, STREETS
 
 #: Exploitability in mbb/hand of the average strategy, over the iterations of all phases.
 CURVE = "exploitability"
@@ -34,7 +34,7 @@ _SHOWN = {
         "gain_*",
         "ev_?B",
         "ev_[A-Z]*",
-        "first_in_raise_[A-Z]*",
+        *(f"first_in_raise_{seat}" for seat in POSITIONS),
         "first_in_fold",
         "first_in_call",
         "first_in_raise",

@@ -33,6 +33,7 @@ __all__ = [
     "HEADS_UP_SEATS",
     "MAX_SEATS",
     "PLAYERS",
+    "POSITIONS",
     "PREFLOP",
     "PREFLOP_PREFIX",
     "PUBLIC_CARDS",
@@ -299,6 +300,10 @@ def seat_names(num_seats: int) -> tuple[str, ...]:
     late = _LATE_POSITIONS[-others:]
     early = ["UTG" if k == 0 else f"UTG{k}" for k in range(others - len(late))]
     return "SB", "BB", *early, *late
+
+
+#: Every name that a seat has at a table of three or more.
+POSITIONS = tuple(dict.fromkeys(name for seats in range(3, MAX_SEATS + 1) for name in seat_names(seats)))
 
 
 def action_order(num_seats: int, street: int) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ import pytest
 from rich.console import Console
 
 from abstractions.cards import parse_board
+from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.bundle import open_bundle
 from artifacts.bundle_store import BundleStore
 from pipelines import lbr, match
@@ -44,7 +45,7 @@ def tiny_boards(monkeypatch: pytest.MonkeyPatch) -> None:
         return draw_deal(rng, np.array([*parse_board(TINY_TURN), rng.choice(rest)], dtype=np.uint8))
 
     monkeypatch.setattr("pipelines.matches.hands.draw_deal", deal)
-    monkeypatch.setattr("pipelines.commands.entrants.covers_all_boards", lambda _: True)
+    monkeypatch.setattr(BlueprintBundle, "has_every_board", True)
 
 
 def words(folder: Path, *own: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -62,13 +63,14 @@ def test_the_evaluation_of_a_flop_is_timed_beside_a_sweep_of_every_board() -> No
 
 def test_subgames_are_timed_and_judged(exported: Path) -> None:
     output = bench(
-        "subgame", str(exported), "--spots", "b250c/xx/@QsJh2h8d", "--seconds", "1", "--threads", "1", "--sizes", "75%",
-        "--judge-pct", "1",
+        "subgame", str(exported), "--kinds", "turn", "--spots", "b250c/xx/@QsJh2h8d", "--threads", "1",
+        "--sizes", "75%", "--judge-pct", "1",
     )  # fmt: skip
-    (row,) = output.splitlines()
-    assert row.startswith("b250c/xx/@QsJh2h8d")
-    assert "loss" in row
+    kind, row, mean = output.splitlines()
+    assert kind == "turn"
+    assert row.split()[:2] == ["b250c/xx/", "QsJh2h8d"]
     assert "iterations" in row
+    assert re.search(r"0\.5 s: mean loss +-?[\d.]+ %, at most", mean)
 
 
 def test_training_of_three_seats_is_timed() -> None:
