@@ -70,6 +70,7 @@ def pipeline(config: Config, run: Stages) -> Ref:
 
 def heads_up_pipeline(config: Config, run: Stages) -> Ref:
     """The stages of a game of two seats in order, each a call."""
+    cards = flop_list(run)
     equity = run.stage(
         "preflop_equity",
         preflop_equity.compute,
@@ -77,7 +78,7 @@ def heads_up_pipeline(config: Config, run: Stages) -> Ref:
         {},
         figures=preflop_equity_figures,
     )
-    boards, hands = abstraction(config, run)
+    boards, hands = abstraction(config, run, cards)
     pairs = run.stage(
         "bucket_equity",
         bucket_equity.compute,
@@ -144,7 +145,7 @@ def multiway_pipeline(config: Config, run: Stages) -> Ref:
     game = config.game.game_config()
     inputs: dict[str, Ref] = {}
     if config.solver.postflop == "joint":
-        boards, hands = abstraction(config, run)
+        boards, hands = abstraction(config, run, flop_list(run))
         inputs = {"textures": boards, "buckets": hands}
     trained = run.stage(
         "multiway",
@@ -168,15 +169,19 @@ def multiway_pipeline(config: Config, run: Stages) -> Ref:
     )
 
 
-def abstraction(config: Config, run: Stages) -> tuple[Ref, Ref]:
-    """Textures and buckets, which all games share."""
-    cards = run.stage(
+def flop_list(run: Stages) -> Ref:
+    """The flops up to suits, which all games share."""
+    return run.stage(
         "flops",
         flops.compute,
         flops.FlopsConfig(),
         {},
         figures=flop_figures,
     )
+
+
+def abstraction(config: Config, run: Stages, cards: Ref) -> tuple[Ref, Ref]:
+    """Textures of the flops, and buckets of hands."""
     boards = run.stage(
         "textures",
         textures.compute,

@@ -24,7 +24,7 @@ from pipelines.run.engine import Planner
 from pipelines.stages import dcfr, evaluate, flops, lcfr, three_way_equity
 from pipelines.training.evaluation_boards import TIERS, Tier
 
-ABSTRACTION = ("flops", "textures", "buckets", "preflop_equity", "bucket_equity")
+ABSTRACTION = ("flops", "preflop_equity", "textures", "buckets", "bucket_equity")
 STAGES = [*ABSTRACTION, "lcfr", "dcfr", "evaluate", "preflop_ev", "export"]
 
 
