@@ -94,9 +94,10 @@ def test_a_hand_is_walked_from_the_first_decision_to_the_river(open_page: Callab
     page = open_page(at())
     expect(page.locator(".cell")).to_have_count(169)
     expect(page.locator(".legend-action")).to_have_count(3)
-    for token in ("b250", "c"):
-        act(page, token)
-        expect(page.locator("#strip .step.now")).to_be_visible()
+    act(page, "b250")
+    # Both seats may call, so wait until it is the other's turn.
+    expect(page.locator("#strip .step.now .head b")).to_have_text("BB")
+    act(page, "c")
     expect(page.locator(".chooser h2")).to_have_text("Choose the flop")
     deal(page, "Qs", "Jh", "2h")
     expect(page.locator("#strip .step.deal")).to_have_count(1)
