@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstractions.buckets import BoardRows, covered_rows
+from abstractions.buckets import BoardRows, BucketTables, covered_rows
 from abstractions.streets import BOARD_STREETS
 from abstractions.textures import Textures
 from abstractions.three_way import ThreeWayTable
@@ -16,7 +16,7 @@ from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.bundle import Bundle
 from artifacts.format.array_pack import unpack_arrays
 from solver.betting.game import GameConfig
-from solver.blueprint.boards import SourceBuckets
+from solver.blueprint.boards import STREET_CARDS, SourceBuckets
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.rows import RowKey, StreetRows, rows_by_key
 from solver.blueprint.strategy import Blueprint, count_textures
@@ -36,6 +36,17 @@ def read_textures(bundle: Bundle) -> Textures:
         river_transition=flops["river_transition"],
         turn_counts=summary["turn_counts"],
         river_counts=summary["river_counts"],
+    )
+
+
+def read_bucket_tables(bundle: Bundle) -> BucketTables:
+    """Buckets of all boards as plain arrays, which can be sent to other machines; of stage `buckets` or `export`."""
+    keys = {cards: bundle.bucket_rows(cards) for cards in STREET_CARDS}
+    found = {cards: key for cards, key in keys.items() if key is not None}
+    return BucketTables(
+        {cards: bundle.bucket_table(cards) for cards in STREET_CARDS},
+        found if len(found) == len(keys) else None,
+        bundle.flop_textures(),
     )
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstractions.buckets import BucketTables
 from artifacts.blueprint.bundle import BlueprintBundle
+from artifacts.readers import read_bucket_tables
 from pipelines.run.cluster import unlocked
-from solver.blueprint.boards import STREET_CARDS, BatchBuckets, SourceBuckets, street_buckets
+from solver.blueprint.boards import BatchBuckets, SourceBuckets, street_buckets
 from solver.blueprint.strategy import Blueprint
 from solver.match.players import BlueprintPlayer, ResolvingPlayer
 from solver.match.table import Table
@@ -66,7 +66,7 @@ class Entrant:
         if self.resolving is None:
             bucketing: Any = BatchBuckets(self.blueprint.layout.num_buckets)
         else:
-            bucketing = SourceBuckets(_in_memory(self.bundle), self.blueprint.layout.num_buckets)
+            bucketing = SourceBuckets(read_bucket_tables(self.bundle), self.blueprint.layout.num_buckets)
         return replace(self, bundle=None, blueprint=replace(self.blueprint, bucketing=bucketing))
 
     def task_buckets(self, boards: NDArray[np.uint8]) -> TaskBuckets:
@@ -93,15 +93,3 @@ class Entrant:
             return BlueprintPlayer(table, self.blueprint)
         config = SubgameConfig(iterations=self.resolving.iterations)
         return ResolvingPlayer(table, self.blueprint, self.resolving.street, config)
-
-
-def _in_memory(bundle: BlueprintBundle) -> BucketTables:
-    """The bucket tables of a bundle as arrays that can be sent."""
-    keys = {cards: bundle.bucket_rows(cards) for cards in STREET_CARDS}
-    known = {cards: np.array(rows) for cards, rows in keys.items() if rows is not None}
-    textures = bundle.flop_textures()
-    return BucketTables(
-        {cards: np.array(bundle.bucket_table(cards)) for cards in STREET_CARDS},
-        known or None,
-        None if textures is None else np.array(textures),
-    )

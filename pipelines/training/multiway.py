@@ -14,10 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from abstractions.buckets import BucketTables
 from abstractions.textures import medoid_boards
-from artifacts.bundle import Bundle
-from artifacts.readers import read_bucket_counts, read_textures
+from artifacts.readers import read_bucket_counts, read_bucket_tables, read_textures
 from pipelines.config.training import MultiwayConfig
 from pipelines.run.cluster import RayCluster
 from pipelines.run.engine import Inputs, StageRun
@@ -36,7 +34,6 @@ from solver.multiway.trainer import LocalWorkers, MultiwayTrainer
 
 #: Deals that one task measures at most.
 MEASURED_AT_ONCE = 100_000
-STREET_CARDS = (3, 4, 5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,19 +53,8 @@ class Setup:
         if bundle.config["boards"] == "medoids":
             boards, weights, _ = medoid_boards(read_textures(inputs["textures"]))
             cards = cards_of(boards=boards, weights=weights)
-        buckets = BoardBuckets(bucket_tables(bundle), read_bucket_counts(bundle))
+        buckets = BoardBuckets(read_bucket_tables(bundle), read_bucket_counts(bundle))
         return cls(MultiwayGame.build(config, cards=cards, buckets=buckets.widths), buckets)
-
-
-def bucket_tables(bundle: Bundle) -> BucketTables:
-    """The tables of stage `buckets` as arrays, which Ray ships to every node once."""
-    keys = {cards: bundle.bucket_rows(cards) for cards in STREET_CARDS}
-    found = {cards: key for cards, key in keys.items() if key is not None}
-    return BucketTables(
-        {cards: bundle.bucket_table(cards) for cards in STREET_CARDS},
-        found if len(found) == len(keys) else None,
-        bundle.flop_textures(),
-    )
 
 
 def writable(game: MultiwayGame) -> MultiwayGame:
