@@ -237,8 +237,11 @@ def _closure(manifests: list[Manifest], keep: int) -> set[str]:
             names.add(manifest.name)
             todo += [by_key[key] for key in manifest.inputs.values() if key in by_key]
     kept = {manifest.key for manifest in made if manifest.name in names}
-    return names | {
-        answer.name
-        for answer in manifests
-        if answer.stage in ANSWERS and kept.issuperset(answer.inputs.values())
-    }
+    answers = [manifest for manifest in manifests if manifest.stage in ANSWERS]
+    # An answer may go on from another one, as the solve of a turn does from that of its flop.
+    while found := [
+        each for each in answers if each.name not in names and kept.issuperset(each.inputs.values())
+    ]:
+        names |= {answer.name for answer in found}
+        kept |= {answer.key for answer in found}
+    return names

@@ -22,7 +22,7 @@ from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
 from artifacts.format.array_pack import pack_arrays, unpack_arrays
 from artifacts.postflop_offpath import reasons_by_key
-from solver.betting.lines import HEADS_UP_SEATS, history_key, parse_seat, street_of, without_prefix
+from solver.betting.lines import HEADS_UP_SEATS, STREETS, history_key, parse_seat, street_of, without_prefix
 from solver.subgame.config import SubgameConfig
 from solver.subgame.solved_street import SolvedDecision, SolvedStreet
 
@@ -82,14 +82,19 @@ class SubgameBundle(Bundle):
         return self.manifest.inputs["export"]
 
     @property
+    def parent_key(self) -> str | None:
+        """Key of the solve of an earlier street whose ranges this one goes on with; None for the blueprint's."""
+        return self.manifest.inputs.get(STAGE)
+
+    @property
     def root_board(self) -> NDArray[np.uint8]:
         """Public cards of the street."""
         return np.array(self.solved.board, dtype=np.uint8)
 
     def lines(self, street: str | None = None) -> list[str]:
-        """Lines of all decisions of the street."""
-        del street  # there is one only
-        return list(self.solved.by_line)
+        """Lines of all decisions of the street; of any other street there are none."""
+        own = STREETS[street_of(self.solved.root_line)]
+        return list(self.solved.by_line) if street in (None, own) else []
 
     def dealt_range(self, player: int) -> Floats:
         """Weight of each combo of a player at the start of the street, [1326]."""
@@ -219,16 +224,19 @@ class StoredSubgames:
         Key of the exported bundle that the subgames are solved on.
     code
         Version of the code that solves them.
+    parent
+        Key of the kept solve of an earlier street whose ranges they go on with; None where the blueprint's do.
     """
 
     store: BundleStore
     blueprint: str
     code: str
+    parent: str | None = None
 
     @property
     def blueprint_key(self) -> str:
-        """Identity of blueprint and solver: a change of either makes solves anew."""
-        return f"{self.blueprint}/{self.code}"
+        """Identity of blueprint, solver and earlier solve: a change of any makes solves anew."""
+        return "/".join(part for part in (self.blueprint, self.code, self.parent) if part is not None)
 
     def name(self, key: str) -> str:
         """Folder name of what is kept under a key."""
@@ -268,7 +276,7 @@ class StoredSubgames:
             key=key[:_KEY_LENGTH],
             code=self.code,
             config=_spot_config(solved),
-            inputs={"export": self.blueprint},
+            inputs={"export": self.blueprint} | ({} if self.parent is None else {STAGE: self.parent}),
             metrics={"iterations": solved.iterations, "seconds": solved.seconds},
         )
 

@@ -25,7 +25,7 @@ from pipelines.config.composition import (
     split_flags,
 )
 from pipelines.config.schema import Config
-from pipelines.config.trainable import check_trainable, is_multiway
+from pipelines.config.trainable import check_trainable, fitted_to_seats, is_multiway
 from pipelines.figures.bucket_equity import bucket_equity_figures
 from pipelines.figures.buckets import bucket_figures
 from pipelines.figures.evaluate import evaluation_figures
@@ -234,6 +234,10 @@ def training_config(config: Config) -> TrainingConfig:
 def run_pipeline(config: Config) -> Path | None:
     """Plan, run what is missing, record it; return the folder of the exported bundle (None: plan only)."""
     reporter = Reporter()
+    asked, config = config, fitted_to_seats(config)
+    if config != asked:
+        shared = ", ".join(str(count) for count in config.abstraction.buckets.model_dump().values())
+        reporter.say(f"several seats: all textures share {shared} buckets on flop, turn and river")
 
     def record(tracker: Tracker, rows: list[PlanRow]) -> None:
         # Runs of the same name have the same result.

@@ -1,10 +1,13 @@
-"""How far the weighted mean over a few flops is from that over all 1,755, on equities of pairs of ranges.
+"""How far the weighted mean over a few flops is from that over all 1,755: on equities, or on what a blueprint plays.
 
     python scripts/flop_subset_error.py [--pairs N] [--save FILE.npz] [--load FILE.npz]
+    python scripts/flop_subset_error.py --bundle STORE/export-KEY [--line b250c] [--save FILE.npz]
 
 For each pair of ranges the equity of the first on every flop is computed exactly, about half a minute a pair on one
-core. The table shows the error of the mean over the subset in points of percent, the standard deviation over flops, and
-what as many flops drawn by chance would be off by on average (the standard error).
+core. With a blueprint the figures are its own answers where a line meets the flop: how often the player who acts first
+takes each action, and what it gets of the pot on average (24 run-outs of each flop). The table shows the error of the
+mean over the subset in points of percent, the standard deviation over flops, and what as many flops drawn by chance
+would be off by on average (the standard error).
 """
 
 from __future__ import annotations
@@ -13,11 +16,17 @@ import argparse
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from abstractions.equity import equity
 from abstractions.isomorphism import canonical_boards
+from artifacts.blueprint.bundle import BlueprintBundle, open_blueprint
+from artifacts.blueprint.line_reach import line_play
+from artifacts.hand_values import mean_over, met_weights
 from pipelines.reports.flop_subset import USUAL_SIZES, flop_subset
 
+#: Run-outs of each flop on which a blueprint's EV is measured.
+RUNOUTS = 24
 PAIRS = {
     "open against call": (
         "22+,A2s+,K2s+,Q4s+,J6s+,T6s+,96s+,85s+,75s+,64s+,54s,A2o+,K5o+,Q8o+,J8o+,T8o+,98o",
@@ -32,16 +41,36 @@ PAIRS = {
 }
 
 
+def blueprint_figures(bundle: BlueprintBundle, line: str) -> dict[str, NDArray[np.float64]]:
+    """Frequencies of the first player's actions on every flop, and its share of the pot."""
+    decision = bundle.decision(line)
+    own, pot = decision.player, float(decision.pot)
+    found = []
+    for flop in canonical_boards(3).boards:
+        shares = line_play(bundle, line, flop).frequencies
+        weights = met_weights(bundle.range(line, own, flop), bundle.range(line, 1 - own, flop))
+        won = mean_over(weights, bundle.continuation_value(line, flop, runouts=RUNOUTS))
+        assert won is not None
+        found.append([*shares, (won + float(decision.committed[own])) / pot])
+    return dict(zip((*decision.actions, "EV"), np.array(found).T))
+
+
 def main() -> None:
     """Compute, and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--pairs", type=int, default=len(PAIRS), help="how many pairs of ranges to compute")
-    parser.add_argument("--save", type=Path, help="keep the equities in a file")
+    parser.add_argument(
+        "--bundle", type=Path, help="an exported blueprint, whose answers are averaged instead"
+    )
+    parser.add_argument("--line", default="b250c", help="its line that meets the flop")
+    parser.add_argument("--save", type=Path, help="keep the figures in a file")
     parser.add_argument("--load", type=Path, help="read them from such a file")
     options = parser.parse_args()
     if options.load:
         with np.load(options.load) as known:
             equities = {name: known[name] for name in known.files}
+    elif options.bundle:
+        equities = blueprint_figures(open_blueprint(options.bundle), f"{options.line}/")
     else:
         equities = {}
         for name, (first, second) in list(PAIRS.items())[: options.pairs]:

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from abstractions.cards import format_cards, hole_names, live_combos, parse_combo
 from artifacts.blueprint.betting_lines import Decision, Walk
+from artifacts.blueprint.bucketed_bundle import BucketedBundle
 from artifacts.blueprint.combo_rows import ComboRows
-from artifacts.blueprint.preflop_bundle import BoardLike, Floats, Player, PreflopBundle, PreflopRows
+from artifacts.blueprint.preflop_bundle import BoardLike, Floats, Player, PreflopRows
 from artifacts.bundle import Verify, open_bundle
 from artifacts.errors import BundleError
 from solver.betting.lines import PUBLIC_CARDS, STREETS, history_key, parse_seat, postflop_history
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["BlueprintBundle", "Decision", "PreflopRows", "open_blueprint"]
 
 
-class BlueprintBundle(PreflopBundle):
+class BlueprintBundle(BucketedBundle):
     """A bundle of stage `export`."""
 
     def strategy(
@@ -184,43 +185,14 @@ class BlueprintBundle(PreflopBundle):
 
     def _shares(self, decision: Decision, cards: NDArray[np.uint8]) -> tuple[NDArray[np.uint16], NDArray]:
         """Bucket of every combo on the street's board, and the decision's strategy ``[action, bucket]``."""
-        from abstractions.buckets import board_buckets
-
-        board = cards[: PUBLIC_CARDS[decision.street]]
-        key = board.tobytes()
-        if key not in self._buckets:
-            self._buckets[key] = board_buckets(self, board[None])[0]
         table = self.postflop_probabilities(decision.street - 1)
-        first = texture_row(decision.row, self._texture(cards), len(table), self.num_textures)
+        first = texture_row(decision.row, self.texture(cards), len(table), self.num_textures)
         shares = table[first : first + len(decision.actions)]
-        return self._buckets[key], shares
-
-    @cached_property
-    def _buckets(self) -> dict[bytes, NDArray[np.uint16]]:
-        return {}
+        return self.combo_buckets(cards[: PUBLIC_CARDS[decision.street]]), shares
 
     def postflop_probabilities(self, street: int) -> NDArray[np.float32]:
         """The strategy of a street (0 flop .. 2 river) as trained, ``[row, bucket]``."""
         return self[f"postflop_{STREETS[street + 1]}"]["probability"]
-
-    @property
-    def has_every_board(self) -> bool:
-        """Whether hands have buckets on every board, not on typical ones alone."""
-        return bool(self.configuration["buckets"]["boards"] == "all")
-
-    @cached_property
-    def num_textures(self) -> int:
-        """Sets of buckets and of postflop rows: 1 where all textures share theirs."""
-        textures = self.flop_textures()
-        return 1 if textures is None else int(textures.max()) + 1
-
-    def _texture(self, cards: NDArray[np.uint8]) -> int:
-        textures = self.flop_textures()
-        if textures is None:
-            return 0
-        from abstractions.isomorphism import board_index
-
-        return int(textures[board_index(cards[None, :3])[0][0]])
 
     def _view(self, cards: NDArray[np.uint8], walk: Walk, *, below: bool) -> dict[str, list[float]]:
         view: dict[str, list[float]] = {}

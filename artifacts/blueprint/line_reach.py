@@ -107,11 +107,15 @@ def line_plays(
     names = tuple(format_combo(int(combo)) for combo in live)
     for line in lines:
         decision = bundle.decision(line)
-        if isinstance(bundle, MultiwayBundle):
+        if isinstance(bundle, MultiwayBundle) and decision.street == 0:
             rows, by_hand = bundle.preflop(line), bundle.line_reach(decision)
             yield LinePlay(line, decision.player, rows.actions, CLASS_NAMES, by_hand, rows.raw_probability)
             continue
-        reach = hand_reach(bundle, line, board)
+        reach = (
+            bundle.line_reach(decision, board)
+            if isinstance(bundle, MultiwayBundle)
+            else hand_reach(bundle, line, board)
+        )
         if not len(board) and isinstance(bundle, PreflopBundle | Agent):
             rows = bundle.preflop(line)
             by_class = np.bincount(CLASS_OF_COMBO, weights=reach, minlength=NUM_CLASSES).astype(np.float64)

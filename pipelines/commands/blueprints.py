@@ -1,4 +1,4 @@
-"""`poker-solver chart | lines | range`: reading a blueprint that a pipeline exported."""
+"""`poker-solver chart | lines | range`: reading a blueprint that a pipeline exported, or a solve that was kept."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from pipelines.commands.options import (
     open_exported,
     say_newest,
     seat_number,
+    shown_line,
     user_input,
     with_preflop,
     writable,
@@ -31,9 +32,8 @@ from solver.betting.lines import PUBLIC_CARDS, STREETS, without_prefix
 
 if TYPE_CHECKING:
     from artifacts.blueprint.line_reach import LinePlay
-    from artifacts.blueprint.preflop_bundle import PreflopBundle
-    from artifacts.spot_bundle import SpotBundle
     from pipelines.commands.chart_rows import ChartRows
+    from pipelines.commands.options import StrategyBundle
 
 
 class Street(StrEnum):
@@ -56,7 +56,9 @@ def chart(
     ev: Annotated[bool, typer.Option("--ev", help="what each hand wins, in big blinds")] = False,
     seat: Annotated[
         str | None,
-        typer.Option(help="three or more seats: the first decision of this seat if all before it fold"),
+        typer.Option(
+            help="three or more seats: the first decision of this seat if all before it fold, or check"
+        ),
     ] = None,
     board: Board = "",
     png: Annotated[Path | None, typer.Option(help="write the chart as a picture")] = None,
@@ -81,6 +83,7 @@ def chart(
       poker-solver chart --seat CO --game six_max100
       poker-solver chart ffb250 --seat BB
       poker-solver chart STORE/export-KEY b250r750 --png chart.png --html chart.html
+      poker-solver chart STORE/subgame-KEY --ev
     """
     for file in (png, svg, html):
         writable(file)
@@ -94,7 +97,7 @@ def chart(
     from pipelines.run.bundle_source import source_of
 
     with user_input(None if path else bundle.path):
-        line = line_of_seat(bundle, line, seat)
+        line = line_of_seat(bundle, shown_line(bundle, line), seat)
         decision = bundle.decision(line)
         cards = board_cards(board) if board else bundle.root_board
         rows = chart_rows(bundle, line, cards, raw=raw, ev=ev)
@@ -127,7 +130,7 @@ def chart(
             print(f"written: {file}")
 
 
-def line_of_seat(bundle: PreflopBundle | SpotBundle, line: str, seat: str | None) -> str:
+def line_of_seat(bundle: StrategyBundle, line: str, seat: str | None) -> str:
     """The line, followed by folds until a seat is to act where one is asked for.
 
     Raises
@@ -138,15 +141,28 @@ def line_of_seat(bundle: PreflopBundle | SpotBundle, line: str, seat: str | None
     if seat is None:
         return line
     number = seat_number(bundle, seat)
-    name, start = bundle.seats[number], line
-    while bundle.decision(line).player != number:
-        decision = bundle.decision(line)
-        if "f" not in decision.tokens or with_preflop(bundle).ends_hand(line + "f"):
+    decision = bundle.decision(line)
+    street = decision.street
+    while decision.player != number:
+        # Nobody folds where nothing is bet; before the flop a check ends the betting.
+        token = "x" if street and "x" in decision.tokens else "f"
+        after = without_prefix(decision.line) + token
+        ends = token not in decision.tokens or with_preflop(bundle).ends_hand(after)
+        if ends or bundle.decision(after).street != street:
             raise ValueError(
-                f"--seat {name}: it does not act after {start or 'the start'} and folds of the others"
+                f"--seat {bundle.seats[number]}: it does not act after {line or 'the start'} and folds of the others"
             )
-        line += "f"
-    return line
+        decision = bundle.decision(after)
+    return without_prefix(decision.line)
+
+
+def listed_lines(bundle: StrategyBundle, street: str | None, prefix: str) -> list[str]:
+    """Lines of a bundle; with three or more seats those after the flop are listed below a prefix only."""
+    from artifacts.blueprint.multiway_bundle import MultiwayBundle
+
+    if isinstance(bundle, MultiwayBundle):
+        return bundle.lines(street, prefix)
+    return bundle.lines(street)
 
 
 def _chart_files(
@@ -166,7 +182,7 @@ def _chart_files(
         html.write_text(chart_html(title, *drawn, **shown), encoding="utf-8")
 
 
-def _line_data(bundle: PreflopBundle | SpotBundle, line: str) -> dict[str, Any]:
+def _line_data(bundle: StrategyBundle, line: str) -> dict[str, Any]:
     decision = bundle.decision(line)
     return {
         "line": without_prefix(decision.line),
@@ -211,7 +227,7 @@ def lines(
         start = without_prefix(prefix)
         chosen = [
             line
-            for line in opened.lines(shown.value if shown else None)
+            for line in listed_lines(opened, shown.value if shown else None, start)
             if without_prefix(line).startswith(start)
         ]
         if not chosen:
@@ -269,6 +285,7 @@ def range_(
     path, line = bundle_and_line(words)
     bundle = open_exported(path, store, game)
     with user_input(None if path else bundle.path):
+        line = shown_line(bundle, line)
         cards = board_cards(board) if board else bundle.root_board
         seat = bundle.decision(line).player if player is None else seat_number(bundle, player)
         weights = np.minimum(bundle.range(line, seat, cards), 1.0)  # products may round above it

@@ -110,16 +110,18 @@ def chart_rows(
     """
     from artifacts.agents import Agent
     from artifacts.blueprint.bundle import BlueprintBundle
-    from artifacts.spot_bundle import SpotBundle
-    from artifacts.subgame_bundle import SubgameBundle
+    from artifacts.blueprint.multiway_bundle import MultiwayBundle
+    from artifacts.blueprint.preflop_bundle import PreflopBundle
 
-    if isinstance(bundle, SpotBundle | SubgameBundle):
+    if not isinstance(bundle, PreflopBundle | Agent):
         rows = bundle.postflop(line, board)
         chips = bundle.action_values(line, board)[:, rows.combos].T if ev else None
         return _postflop(rows, chips, CHIPS_PER_BIG_BLIND, RECEIVED, raw=raw)
     decision = bundle.decision(line)
     if ev and len(bundle.seats) > 2:
-        raise ValueError("--ev: what each hand wins is known for blueprints of two seats only")
+        raise ValueError(
+            "--ev: what each hand wins is not kept for three or more seats; known for two seats only"
+        )
     if decision.street == 0:
         if len(board):
             raise ValueError(f"board: line {line!r} is before the flop, where no cards are public")
@@ -128,8 +130,10 @@ def chart_rows(
         raise ValueError(f"line {line!r} is not a preflop decision; give its public cards: --board QsJh2h")
     if isinstance(bundle, Agent):
         return _postflop(bundle.postflop(line, board), None, bundle.game.big_blind, NET, raw=raw)
-    assert isinstance(bundle, BlueprintBundle)
+    assert isinstance(bundle, BlueprintBundle | MultiwayBundle)
     rows = bundle.postflop(line, board)
+    if isinstance(bundle, MultiwayBundle):
+        return _postflop(rows, None, bundle.game.big_blind, NET, raw=raw)
     chips = bundle.action_values(line, board, runouts=RUNOUTS)[:, rows.combos].T if ev else None
     meaning = NET if len(board) == 5 else f"{NET}, on up to {RUNOUTS} run-outs"
     return _postflop(rows, chips, bundle.game.big_blind, meaning, raw=raw)

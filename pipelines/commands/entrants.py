@@ -14,7 +14,8 @@ from pipelines.run.errors import UserError
 from solver.betting.game import GameConfig
 from solver.betting.lines import FLOP, STREETS
 from solver.blueprint.trunk import TrunkGame
-from solver.match.simple import SIMPLE, simple_blueprint
+from solver.match.simple import simple_blueprint
+from solver.simple_strategies import SIMPLE
 
 #: How a bundle that solves again is named.
 RESOLVE = "resolve:"

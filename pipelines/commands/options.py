@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
     from artifacts.blueprint.preflop_bundle import PreflopBundle
     from artifacts.spot_bundle import SpotBundle
+    from artifacts.subgame_bundle import SubgameBundle
+
+    #: A bundle with a strategy.
+    StrategyBundle = PreflopBundle | SpotBundle | SubgameBundle
 
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
 DEFAULT_STORE_TEXT = f"{CHECKOUT_STORE} in a checkout, {FOLDER_STORE} in any other folder"
@@ -147,9 +151,7 @@ def writable(path: Path | None) -> Path | None:
     return path
 
 
-def open_exported(
-    bundle: Path | None, store: Path | None = None, game: str | None = None
-) -> PreflopBundle | SpotBundle:
+def open_exported(bundle: Path | None, store: Path | None = None, game: str | None = None) -> StrategyBundle:
     """A bundle with a strategy by its folder, or the blueprint used last in a store; else a user's mistake.
 
     Parameters
@@ -173,15 +175,20 @@ def open_exported(
             f"{bundle}: no bundle, it has no {MANIFEST}; expected a folder such as STORE/export-KEY"
         )
     opened = open_bundle(bundle)
+    from pipelines.run.bundle_source import as_subgame
+
+    subgame = as_subgame(opened)
+    if subgame is not None:
+        return subgame
     if not isinstance(opened, PreflopBundle | SpotBundle):
         raise UserError(
-            f"{bundle}: a bundle of stage {opened.manifest.stage}; expected one of stage export, preflop_solve"
-            " or postflop_solve"
+            f"{bundle}: a bundle of stage {opened.manifest.stage}; expected one of stage export, preflop_solve,"
+            " postflop_solve or subgame"
         )
     return opened
 
 
-def say_newest(bundle: PreflopBundle | SpotBundle, game: str | None) -> None:
+def say_newest(bundle: StrategyBundle, game: str | None) -> None:
     """Name the bundle that was taken for being the newest. A mistake is one line, so call it after all checks."""
     of_game = "" if game is None else f" of {game}"
     print(f"the newest blueprint{of_game}: {os.path.relpath(bundle.path)}", file=sys.stderr)
@@ -210,7 +217,7 @@ def _newest_exported(root: Path, game: str | None) -> PreflopBundle:
     raise UserError(f"--game: no blueprint of {game} in {root}; it has {', '.join(others)}")
 
 
-def with_preflop(bundle: PreflopBundle | SpotBundle) -> PreflopBundle:
+def with_preflop(bundle: StrategyBundle) -> PreflopBundle:
     """A bundle that plays before the flop; a saved postflop solve is a user's mistake here."""
     from artifacts.blueprint.preflop_bundle import PreflopBundle
 
@@ -228,7 +235,7 @@ def check_player(player: str | None) -> None:
         raise UserError(f"--player: {player!r} is not accepted: one of {', '.join(names)}")
 
 
-def seat_number(bundle: PreflopBundle | SpotBundle, player: str) -> int:
+def seat_number(bundle: StrategyBundle, player: str) -> int:
     """Number of a player in a bundle; heads-up, the big blind is out of position after the flop."""
     if len(bundle.seats) > 2:
         with user_input():
@@ -237,6 +244,14 @@ def seat_number(bundle: PreflopBundle | SpotBundle, player: str) -> int:
         raise UserError(f"player {player!r}: accepted are {', '.join(Player)}")
     other = {Player.SB: Player.IP, Player.BB: Player.OOP, Player.IP: Player.SB, Player.OOP: Player.BB}
     return bundle.seats.index(player if player in bundle.seats else other[Player(player)])
+
+
+def shown_line(bundle: StrategyBundle, line: str) -> str:
+    """The line that is asked for; of a kept subgame, by default the one that was solved."""
+    from pipelines.run.bundle_source import as_subgame
+
+    subgame = None if line else as_subgame(bundle)
+    return line if subgame is None else subgame.solved.line
 
 
 def bundle_and_line(words: Sequence[str] | None) -> tuple[Path | None, str]:

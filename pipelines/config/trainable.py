@@ -25,6 +25,29 @@ def is_multiway(config: Config) -> bool:
     return config.game.game_config().num_seats > 2
 
 
+#: Buckets of a street that a game of several seats has at most, shared by all textures.
+MOST_SHARED_BUCKETS = 500
+
+
+def fitted_to_seats(config: Config) -> Config:
+    """The configuration with an abstraction whose tables fit the seats.
+
+    A game of three or more seats has a table for every pot type, so buckets for each texture would make its tables too
+    large. There textures share their buckets: as many as all textures have, but no more than `MOST_SHARED_BUCKETS`.
+    """
+    abstraction = config.abstraction
+    if not is_multiway(config) or config.solver.postflop != "joint" or abstraction.scope != "texture":
+        return config
+    counts = {
+        street: min(abstraction.textures * count, MOST_SHARED_BUCKETS)
+        for street, count in abstraction.buckets.model_dump().items()
+    }
+    buckets = abstraction.buckets.model_copy(update=counts)
+    return config.model_copy(
+        update={"abstraction": abstraction.model_copy(update={"scope": "global", "buckets": buckets})}
+    )
+
+
 def check_trainable(config: Config) -> None:
     """Refuse a game that the trainer would refuse, before the stages that come first have been computed."""
     game = config.game.game_config()

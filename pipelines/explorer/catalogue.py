@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from artifacts.agents import AGENTS, Agent
+from artifacts.agents import Agent, locked_agent, simple_agent
 from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.blueprint.preflop_bundle import PreflopBundle
 from artifacts.bundle import open_bundle
@@ -25,7 +25,9 @@ from pipelines.config.named_games import game_title
 from pipelines.explorer.models import SourceKind, SourceModel
 from pipelines.explorer.refusals import Refusal
 from pipelines.run.bundle_source import Source as BundleSource
-from pipelines.run.bundle_source import source_of
+from pipelines.run.bundle_source import SpotSource, source_of
+from solver.simple_strategies import SIMPLE
+from solver.subgame.locks import action_lock
 
 Source = PreflopBundle | SpotBundle | SubgameBundle | Agent
 KINDS = {
@@ -35,7 +37,10 @@ KINDS = {
     "subgame": SourceKind.SUBGAME,
 }
 #: How an agent on the game of a blueprint is written: ``always-call:export-KEY``.
-_AGENT = re.compile(rf"({'|'.join(AGENTS)}):(.+)")
+_AGENT = re.compile(rf"({'|'.join(SIMPLE)}):(.+)")
+#: How a blueprint with a locked decision is written: ``locked:export-KEY|b250c/|x=0.4,b300=0.6``, and which hands are
+#: locked behind another ``|``.
+_LOCKED = re.compile(r"locked:([^|]+)\|([^|]*)\|([^|]*)(?:\|([^|]*))?")
 #: Bundles that are kept open.
 _OPEN = 12
 
@@ -101,7 +106,7 @@ class Catalogue:
                 )
                 continue
             if listed[-1].kind == SourceKind.BLUEPRINT and len(listed[-1].seats) == 2:
-                agents += [_about_agent(agent, listed[-1]) for agent in AGENTS]
+                agents += [_about_agent(agent, listed[-1]) for agent in SIMPLE]
         order = list(SourceKind)
         given = None if self._given is None else self._given.name
         listed.sort(key=lambda source: (source.id != given, order.index(source.kind)))
@@ -140,17 +145,38 @@ class Catalogue:
             status=404,
         )
 
-    def name_of(self, key: str) -> str | None:
-        """Name of the blueprint with a key; None if it is not in the store."""
+    def name_of(self, key: str, stage: str = "export") -> str | None:
+        """Name of the bundle of a stage with a key, by default a blueprint; None if it is not in the store."""
         for name, manifest in self.manifests().items():
-            if manifest.stage == "export" and manifest.key == key:
+            if manifest.stage == stage and manifest.key == key:
                 return name
         return None
+
+    def parent(self, subgame: SubgameBundle) -> SubgameBundle | None:
+        """The solve of an earlier street that a subgame goes on from; None for none, or where it is not kept."""
+        key = subgame.parent_key
+        return None if key is None else self._subgame(self.name_of(key, subgame.manifest.stage))
+
+    def children(self, subgame: SubgameBundle) -> Iterator[SubgameBundle]:
+        """The solves that go on from a subgame, those used last first."""
+        stage = subgame.manifest.stage
+        for name, manifest in self.manifests().items():
+            if manifest.stage == stage and manifest.inputs.get(stage) == subgame.key:
+                found = self._subgame(name)
+                if found is not None:
+                    yield found
+
+    def _subgame(self, name: str | None) -> SubgameBundle | None:
+        found = None if name is None else self.open(name)
+        return found if isinstance(found, SubgameBundle) else None
 
     def _opened(self, name: str) -> Source:
         agent = _AGENT.fullmatch(name)
         if agent is not None:
-            return Agent(self.blueprint(agent[2]), agent[1])
+            return simple_agent(self.blueprint(agent[2]), agent[1])
+        locked = _LOCKED.fullmatch(name)
+        if locked is not None:
+            return self._locked(*locked.groups())
         folder = self.folders().get(name)
         if folder is None:
             raise Refusal(
@@ -162,6 +188,18 @@ class Catalogue:
                 f"source {name!r} is a bundle of stage {opened.manifest.stage}, which has no strategy"
             )
         return opened
+
+    def _locked(self, name: str, line: str, strategy: str, hands: str | None) -> Agent:
+        """The agent of a blueprint, a line, what is played there, and the hands that it is for."""
+        blueprint, shares = self.blueprint(name), {}
+        for part in strategy.split(","):
+            token, _, share = part.partition("=")
+            try:
+                shares[token] = float(share)
+            except ValueError:
+                raise Refusal(f"lock {strategy!r}: write it as x=0.4,b300=0.6") from None
+        table = action_lock(blueprint.decision(line).tokens, shares, hands or None)
+        return locked_agent(blueprint, line, table)
 
     def _about(self, name: str, manifest: Manifest) -> SourceModel:
         key = (name, self.folders()[name].stat().st_mtime_ns)
@@ -184,6 +222,7 @@ class Catalogue:
             model.tier = about.tier
             model.preset = None if about.run is None else about.run.preset
         else:
+            assert isinstance(about, SpotSource)
             model.board, model.exploitability_pct = about.board, about.exploitability_pct
         return model
 

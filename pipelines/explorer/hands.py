@@ -1,4 +1,4 @@
-"""A table where a person plays heads-up hands against a blueprint, or against one that solves every street again."""
+"""A table where a person plays heads-up hands: against a blueprint, an agent, or a blueprint that solves again."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from abstractions.cards import (
     format_combo,
 )
 from abstractions.evaluator import evaluate
+from artifacts.agents import Agent
 from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.blueprint.known_boards import draw_board
 from pipelines.explorer.catalogue import Catalogue
@@ -71,10 +72,19 @@ class Hand:
 
 
 class Table:
-    """A person against a strategy. Big blinds are the unit of all results."""
+    """A person against a strategy. Big blinds are the unit of all results.
 
-    def __init__(self, bundle: BlueprintBundle, request: SeatRequest) -> None:
+    Parameters
+    ----------
+    bundle
+        The blueprint by which the person's decisions are looked at afterwards.
+    agent
+        What the opponent plays; by default the blueprint.
+    """
+
+    def __init__(self, bundle: BlueprintBundle, request: SeatRequest, agent: Agent | None = None) -> None:
         self.id, self.bundle, self.request = secrets.token_hex(8), bundle, request
+        self._opponent = agent or bundle
         self.lock = threading.Lock()
         self._rng = np.random.default_rng(request.seed)
         self.results: list[float] = []
@@ -197,7 +207,8 @@ class Table:
             found = self._solver.solution.by_line[line]
             return Offer(found.actions, found.labels, found.strategy[:, combo].tolist())
         decision = self.bundle.decision(line)
-        shares = self.bundle.probabilities(decision, self.hand.board(decision.street))
+        strategy = self.bundle if seat == self.hand.person else self._opponent
+        shares = strategy.probabilities(decision, self.hand.board(decision.street))
         return Offer(decision.tokens, decision.actions, shares[:, combo].tolist())
 
     def _review(self, offer: Offer, token: str) -> None:
@@ -302,10 +313,14 @@ class Tables:
 
     def open(self, request: SeatRequest) -> Table:
         """A new table; the oldest one is cleared when there are too many."""
-        bundle = self.catalogue.blueprint(request.source)
+        source = self.catalogue.open(request.source)
+        agent = source if isinstance(source, Agent) else None
+        bundle = self.catalogue.blueprint(request.source) if agent is None else agent.lines
         if len(bundle.seats) != 2:
             raise Refusal(f"source {request.source!r} has {len(bundle.seats)} seats; tables are for two")
-        table = Table(bundle, request)
+        if agent is not None and request.opponent == "subgame":
+            raise Refusal(f"opponent: {agent.name} does not solve; only a blueprint can be solved further")
+        table = Table(bundle, request, agent)
         with self._lock:
             self._tables[table.id] = table
             while len(self._tables) > MAX_TABLES:

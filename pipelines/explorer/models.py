@@ -10,10 +10,11 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pipelines.commands.lock_tables import MAX_LINE, MAX_LOCKS, MAX_SOURCE, Lock
 from solver.subgame.config import SAFETIES
 
 #: Bounds of requests.
-MAX_LINE, MAX_BOARD, MAX_SOURCE, MAX_SIZES, MAX_RANGE = 200, 10, 160, 60, 2000
+MAX_BOARD, MAX_SIZES = 10, 60
 MAX_ITERATIONS, MAX_SECONDS, MAX_THREADS = 100_000, 600.0, 64
 
 Line = Annotated[str, Field(max_length=MAX_LINE, description="the hand so far: b250c/xb300")]
@@ -104,6 +105,7 @@ class StepModel(BaseModel):
     pot: int
     taken: int
     actions: list[ActionModel]
+    answered_by: str | None = Field(default=None, description="the source that tells the step; null for none")
 
 
 class CellModel(BaseModel):
@@ -147,6 +149,10 @@ class NodeModel(BaseModel):
     reasons: dict[str, str] = Field(default={}, description="what each reason in the grid says")
     history: list[StepModel] = []
     can_solve: bool = Field(default=False, description="whether POST /api/solve takes this line")
+    goes_on: bool = Field(
+        default=False,
+        description="of an unsolved street: POST /api/solve of kind `next_street` solves it as it is",
+    )
 
 
 class CompareModel(BaseModel):
@@ -267,21 +273,7 @@ class ReportModel(BaseModel):
     rows: list[ReportRow]
     missing: int = Field(default=0, description="boards without an answer")
     mean: list[float] = Field(default=[], description="frequencies over all rows by weight")
-
-
-class LockRequest(Strict):
-    """A decision whose strategy is given."""
-
-    line: Line
-    strategy: dict[Annotated[str, Field(max_length=12)], Share] | None = Field(
-        default=None, description="probability by token, the same for every hand; left out, as `source` plays"
-    )
-    hands: Annotated[str, Field(max_length=MAX_RANGE)] | None = Field(
-        None, description="a range; others stay free"
-    )
-    source: SourceName | None = Field(
-        default=None, description="take the strategy of this source at the line"
-    )
+    ev_meaning: str | None = Field(default=None, description="what the EVs of the rows count")
 
 
 class SubgameRequest(Strict):
@@ -298,7 +290,16 @@ class SubgameRequest(Strict):
     iterations: Annotated[int, Field(ge=1, le=MAX_ITERATIONS)] = 300
     seconds: Annotated[float, Field(gt=0.0, le=MAX_SECONDS)] | None = None
     target_pct: Annotated[float, Field(gt=0.0, le=100.0)] | None = None
-    locks: Annotated[list[LockRequest], Field(max_length=8)] = []
+    locks: Annotated[list[Lock], Field(max_length=MAX_LOCKS)] = []
+
+
+class NextStreetRequest(Strict):
+    """Go on with a solve to the river on the cards that came: with its sizes, from the ranges that it left."""
+
+    kind: Literal["next_street"]
+    source: SourceName
+    line: Line
+    board: Board
 
 
 class PreflopRequest(Strict):
@@ -310,7 +311,7 @@ class PreflopRequest(Strict):
     target_mbb: Annotated[float, Field(ge=0.0, le=1000.0)] = 0.1
 
 
-SolveRequest = Annotated[SubgameRequest | PreflopRequest, Field(discriminator="kind")]
+SolveRequest = Annotated[SubgameRequest | NextStreetRequest | PreflopRequest, Field(discriminator="kind")]
 
 
 class SolveState(StrEnum):
@@ -353,7 +354,7 @@ class SolveList(BaseModel):
 
 
 class SeatRequest(Strict):
-    """A new table."""
+    """A new table, against a blueprint or an agent."""
 
     source: SourceName
     opponent: Literal["blueprint", "subgame"] = "blueprint"

@@ -19,6 +19,7 @@ from artifacts.blueprint.preflop_bundle import PreflopBundle
 from artifacts.spot_bundle import SpotBundle
 from artifacts.subgame_bundle import SubgameBundle
 from pipelines.explorer.catalogue import Catalogue, Source
+from pipelines.explorer.chains import Chain
 from pipelines.explorer.models import ActionModel, SeatModel, StepModel
 from pipelines.explorer.refusals import Refusal
 from solver.betting.game import GameConfig
@@ -29,6 +30,10 @@ from solver.betting.tree import game_start
 
 Cards = NDArray[np.uint8]
 Kind = Literal["decision", "unsolved", "deal", "end"]
+UNSOLVED = "This street is not solved yet, and the blueprint does not have these sizes. Solve it to see it."
+GOES_ON = (
+    "The solve goes to the river. On these cards it goes on from the ranges that the street before left."
+)
 #: A spot has chips and no blinds.
 SPOT_BIG_BLIND = 100
 #: Frequencies that are remembered: walking on asks for those of every step before.
@@ -53,6 +58,8 @@ class Position:
         Cards to deal before anybody acts.
     note
         What a person should know about the answer.
+    goes_on
+        Whether the source was solved to the river, so that the street can be solved as part of it.
     """
 
     source: Source
@@ -67,6 +74,7 @@ class Position:
     big_blind: int
     cards_needed: int = 0
     note: str | None = None
+    goes_on: bool = False
 
 
 class Positions:
@@ -125,26 +133,26 @@ class Positions:
         )
 
     def _of_subgame(self, name: str, source: SubgameBundle, line: str, board: Cards) -> Position:
-        blueprint = self.catalogue.below(source)
+        blueprint, chain = self.catalogue.below(source), Chain(self.catalogue, source)
         below = blueprint.path.name
-        try:
-            decision = source.decision(line)
-        except ValueError:
-            decision = None
-        if decision is not None and format_cards(np.sort(board)) == format_cards(np.sort(source.root_board)):
-            rules, state, _ = played(source_game(source, blueprint), decision.line)
+        solve = chain.answering(line, board)
+        if solve is not None:
+            decision = solve.decision(line)
+            rules, state, _ = played(source_game(solve, blueprint), decision.line)
             return Position(
-                source=source,
-                answered_by=name,
+                source=solve,
+                answered_by=solve.path.name,
                 line=decision.line,
                 board=board,
                 decision=decision,
                 kind="decision",
                 street=decision.street,
                 pot=rules.dead + sum(state.committed),
-                seats=_seats(source.seats, rules, state, decision.player),
+                seats=_seats(solve.seats, rules, state, decision.player),
                 big_blind=blueprint.game.big_blind,
             )
+        if chain.goes_on(line, board) is not None:
+            return self._beyond(name, source, blueprint, line, board, goes_on=True)
         try:
             here = self._of_game(below, blueprint, line, board)
         except ValueError:
@@ -155,9 +163,16 @@ class Positions:
         return self._of_game(below, blueprint, line, board, note)
 
     def _beyond(
-        self, name: str, source: SubgameBundle, blueprint: PreflopBundle, line: str, board: Cards
+        self,
+        name: str,
+        source: SubgameBundle,
+        blueprint: PreflopBundle,
+        line: str,
+        board: Cards,
+        *,
+        goes_on: bool = False,
     ) -> Position:
-        """A line that follows a subgame with sizes which its blueprint does not have."""
+        """A line that follows a subgame: the next street of a solve to the river, or sizes that nobody knows."""
         game = source_game(source, blueprint)
         rules, state, over = played(game, line)
         if state.actor < 0 and not over and len(board) == PUBLIC_CARDS[state.street + 1]:
@@ -178,9 +193,8 @@ class Positions:
             seats=_seats(source.seats, rules, state, state.actor if unsolved else -1),
             big_blind=game.big_blind,
             cards_needed=0 if unsolved or over else PUBLIC_CARDS[state.street + 1] - len(board),
-            note="This street is not solved yet, and the blueprint does not have these sizes. Solve it to see it."
-            if unsolved
-            else None,
+            note=None if not unsolved else GOES_ON if goes_on else UNSOLVED,
+            goes_on=unsolved and goes_on,
         )
 
     def _of_spot(self, name: str, source: SpotBundle, line: str, board: Cards) -> Position:
@@ -265,21 +279,26 @@ class Positions:
     def history(self, name: str, position: Position) -> list[StepModel]:
         """The decisions on the way to a position, each with all its actions."""
         line, board = position.line, position.board
-        first = self.catalogue.open(name)
+        tellers = self._tellers(name, line, board)
         steps, here = [], ""
         for token in tokens(line):
             if token != Letter.DEAL:
-                steps.append(self._step(name, first, here, token, board))
+                steps.append(self._step(tellers, here, token, board))
             here += token
         return steps
 
-    def _step(self, name: str, first: Source, line: str, token: str, board: Cards) -> StepModel:
-        """A step, told by the source itself or by the blueprint below it; else only the action that was taken."""
-        candidates: list[tuple[str, Source]] = [(name, first)]
-        if isinstance(first, SubgameBundle):
-            blueprint = self.catalogue.below(first)
-            candidates.append((blueprint.path.name, blueprint))
-        for known, source in candidates:
+    def _tellers(self, name: str, line: str, board: Cards) -> list[tuple[str, Source]]:
+        """Who tells the steps of a line: the solves of its streets, then the blueprint below them."""
+        first = self.catalogue.open(name)
+        if not isinstance(first, SubgameBundle):
+            return [(name, first)]
+        solves = Chain(self.catalogue, first).along(line, board) or [first]
+        blueprint = self.catalogue.below(first)
+        return [*((solve.path.name, solve) for solve in solves), (blueprint.path.name, blueprint)]
+
+    def _step(self, tellers: list[tuple[str, Source]], line: str, token: str, board: Cards) -> StepModel:
+        """A step, told by the first who knows it; else only the action that was taken."""
+        for known, source in tellers:
             try:
                 decision = source.decision(line)
             except ValueError:
@@ -294,9 +313,11 @@ class Positions:
                     pot=decision.pot,
                     taken=decision.tokens.index(token),
                     actions=self._actions(source, decision, shares),
+                    answered_by=known,
                 )
-        assert isinstance(first, SubgameBundle)
-        return self._unknown_step(first, line, token, board)
+        solve = tellers[0][1]
+        assert isinstance(solve, SubgameBundle)
+        return self._unknown_step(solve, line, token, board)
 
     def _unknown_step(self, source: SubgameBundle, line: str, token: str, board: Cards) -> StepModel:
         """A step of an earlier street with a size that only the solve of that street knew."""

@@ -10,19 +10,23 @@ from numpy.typing import NDArray
 
 from abstractions.cards import NUM_CARDS, format_cards, parse_board
 from abstractions.isomorphism import canonical_boards
+from artifacts.blueprint.betting_lines import Decision
 from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.blueprint.line_reach import line_play
 from artifacts.hand_values import hand_equities, mean_over, met_weights
 from artifacts.subgame_bundle import SubgameBundle
+from pipelines.commands.chart_rows import NET, RECEIVED
 from pipelines.explorer.catalogue import Catalogue, Source
 from pipelines.explorer.models import ReportModel, ReportRow
 from pipelines.explorer.positions import Positions
 from pipelines.explorer.refusals import Refusal
-from solver.betting.lines import split_street, without_prefix
+from solver.betting.lines import TURN, split_street, without_prefix
 
 Cards = NDArray[np.uint8]
 #: Flops of a report, evenly spread over all canonical ones.
 MAX_FLOPS = 500
+#: Run-outs of each board on which a blueprint's EVs are measured: a mean over the range needs fewer than a hand.
+RUNOUTS = 24
 #: The street that follows each one.
 _STREETS: tuple[Literal["flop", "turn", "river"], ...] = ("flop", "turn", "river")
 
@@ -49,25 +53,35 @@ def card_report(
     over: Literal["flop", "turn", "river"] = _STREETS[position.street]
     if solved:
         rows, actions = _solved_rows(catalogue, name, position.line, board)
-        missing = 0
+        missing, meaning = 0, RECEIVED
     else:
         source = position.source
         if isinstance(source, SubgameBundle):
             source = catalogue.below(source)
         decision = source.decision(position.line)
         actions, rows, missing = list(decision.actions), [], 0
+        meaning = NET if position.street == TURN else f"{NET}, on up to {RUNOUTS} run-outs"
         for cards, weight in _boards(board, flops):
             try:
                 # Others are answered between two boards.
                 with catalogue.using(name):
-                    rows.append(_row(source, decision.line, cards, len(board), weight))
+                    ev = _mean_ev(source, decision, cards)
+                    rows.append(_row(source, decision.line, cards, len(board), weight, ev))
             except ValueError:
                 # The blueprint has no buckets on this board.
                 missing += 1
     shares = np.array([row.frequencies for row in rows])
     weights = np.array([row.weight for row in rows])
     mean = (weights @ shares / weights.sum()).round(6).tolist() if len(rows) and weights.sum() > 0 else []
-    return ReportModel(over=over, line=position.line, actions=actions, rows=rows, missing=missing, mean=mean)
+    return ReportModel(
+        over=over,
+        line=position.line,
+        actions=actions,
+        rows=rows,
+        missing=missing,
+        mean=mean,
+        ev_meaning=meaning,
+    )
 
 
 def _boards(board: Cards, flops: int) -> Iterator[tuple[Cards, float]]:
@@ -81,6 +95,17 @@ def _boards(board: Cards, flops: int) -> Iterator[tuple[Cards, float]]:
     chosen = np.unique(np.linspace(0, len(known.boards) - 1, min(flops, MAX_FLOPS)).astype(int))
     for number in chosen.tolist():
         yield known.boards[number].astype(np.uint8), float(known.weights[number])
+
+
+def _mean_ev(source: BlueprintBundle, decision: Decision, board: Cards) -> float | None:
+    """What the player to act wins on average, in big blinds; None where the cards to come have no buckets."""
+    try:
+        chips = source.continuation_value(decision.line, board, runouts=RUNOUTS)
+    except ValueError:
+        return None
+    own, other = (source.range(decision.line, seat, board) for seat in (decision.player, 1 - decision.player))
+    won = mean_over(met_weights(own, other), chips)
+    return None if won is None else won / source.game.big_blind
 
 
 def _row(

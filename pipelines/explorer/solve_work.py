@@ -5,33 +5,38 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstractions.cards import live_combos
-from abstractions.ranges import parse_range
+from abstractions.cards import live_combos, parse_board
 from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.blueprint.combo_rows import ComboRows
 from artifacts.format.manifest import read_manifest
 from artifacts.subgame_bundle import StoredSubgames, SubgameBundle
+from pipelines.commands.lock_tables import lock_table
 from pipelines.commands.saved_preflop import save_preflop
 from pipelines.config.named_games import named_games
 from pipelines.explorer.catalogue import Catalogue
-from pipelines.explorer.models import LockRequest, PreflopRequest, SubgameRequest
+from pipelines.explorer.chains import Chain
+from pipelines.explorer.models import (
+    MAX_ITERATIONS,
+    NextStreetRequest,
+    PreflopRequest,
+    SubgameRequest,
+)
 from pipelines.explorer.refusals import Refusal
 from pipelines.run.code_version import code_version
-from solver.betting.lines import split_street, without_prefix
-from solver.betting.public_tree import NodeKind
+from solver.betting.lines import without_prefix
 from solver.betting.tree_text import action_labels
 from solver.blueprint.strategy import Blueprint
 from solver.preflop.solver import solve_preflop
 from solver.subgame import Progress, SubgameConfig, SubgameSolution
 from solver.subgame.config import FULL
+from solver.subgame.forecast import forecast_bytes
 from solver.subgame.hand_solver import solve_street
-from solver.subgame.locks import FREE, action_lock
-from solver.subgame.solve import SubgameSolver
+from solver.subgame.solve import SubgameSolver, refuse_over
 from solver.subgame.solved_street import content_key
 from solver.subgame.subgame import Subgame
 
@@ -73,41 +78,53 @@ class Told:
 
 
 class SubgameWork:
-    """A street to be solved. Whatever is wrong with the request is found when it is made."""
+    """A street to be solved. Whatever is wrong with the request is found when it is made.
+
+    Attributes
+    ----------
+    memory_bytes
+        What the solve will take at least.
+    """
 
     unit = "% of pot"
 
     def __init__(
-        self, catalogue: Catalogue, request: SubgameRequest, *, memory_limit: int, keep: bool
+        self,
+        catalogue: Catalogue,
+        request: SubgameRequest | NextStreetRequest,
+        *,
+        memory_limit: int,
+        keep: bool,
     ) -> None:
-        source = catalogue.open(request.source)
+        source, board = catalogue.open(request.source), parse_board(request.board)
         if isinstance(source, SubgameBundle):
             self.bundle = catalogue.below(source)
+            ranges, parent = Chain(catalogue, source).carried(request.line, board)
         elif isinstance(source, BlueprintBundle):
-            self.bundle = source
+            self.bundle, ranges, parent = source, None, None
         else:
             raise Refusal(
                 f"source {request.source!r}: only a blueprint or a subgame of one can be solved further"
             )
         self.request, self._keep = request, keep
-        self.config = SubgameConfig(
-            depth=FULL if request.depth == "deep" else 1,
-            safety=request.safety,
-            sizes=request.sizes,
-            raises=request.raises,
-            iterations=request.iterations,
-            time_s=request.seconds,
-            target_pct=request.target_pct,
-            memory_limit=memory_limit,
-        )
-        self.subgame = Subgame.build(
-            self.blueprint, request.line, request.board, self.config, ranges=_carried(source, request.line)
-        )
+        self.config = replace(_config(request, parent), memory_limit=memory_limit, threads=1)
+        self.subgame = Subgame.build(self.blueprint, request.line, request.board, self.config, ranges=ranges)
+        locks = request.locks if isinstance(request, SubgameRequest) else []
         self.locks = {
-            without_prefix(lock.line): _lock_table(catalogue, self.subgame, lock) for lock in request.locks
+            without_prefix(lock.line): lock_table(
+                self.subgame, lock, None if lock.source is None else catalogue.open(lock.source)
+            )
+            for lock in locks
         }
-        self.store = StoredSubgames(catalogue.store, self.bundle.key, code_version(solve_street))
+        self.store = StoredSubgames(
+            catalogue.store,
+            self.bundle.key,
+            code_version(solve_street),
+            None if parent is None else parent.key,
+        )
         self.key = content_key(self.store.blueprint_key, self.subgame, self.config, self.locks)
+        self.memory_bytes = forecast_bytes(self.blueprint, self.subgame, self.config)
+        refuse_over(memory_limit, self.memory_bytes)
 
     @property
     def blueprint(self) -> Blueprint:
@@ -117,17 +134,19 @@ class SubgameWork:
     @property
     def title(self) -> str:
         """One line for people."""
-        return f"{self.subgame.line} on {self.request.board}, {self.request.depth}"
+        return (
+            f"{self.subgame.line} on {self.request.board}, {'deep' if self.config.depth == FULL else 'quick'}"
+        )
 
     @property
     def iterations(self) -> int:
         """Iterations at most."""
-        return self.request.iterations
+        return self.config.iterations or MAX_ITERATIONS
 
     @property
     def time_limit(self) -> float | None:
         """Seconds at most."""
-        return self.request.seconds
+        return self.config.time_s
 
     def kept(self) -> str | None:
         """Name of the solve in the store, if it was solved before."""
@@ -172,49 +191,24 @@ class SubgameWork:
         return name
 
 
-def _carried(source: BlueprintBundle | SubgameBundle, line: str) -> tuple[Floats, Floats] | None:
-    """Both ranges at the start of a line's street, where an earlier or the same street was solved; else None."""
-    if not isinstance(source, SubgameBundle):
-        return None
-    before, solved = split_street(without_prefix(line))[0], source.solved
-    if before == solved.root_line:
-        return solved.ranges
-    played = before.removesuffix("/")
-    if not solved.reaches(played):
-        raise Refusal(
-            f"line {line!r} does not follow the street that {source.path.name!r} solved, {solved.root_line!r}"
-        )
-    return solved.range(0, played), solved.range(1, played)
-
-
-def _lock_table(catalogue: Catalogue, subgame: Subgame, lock: LockRequest) -> Floats:
-    """The strategy that a request fixes, ``[action, 1326]``."""
-    line = without_prefix(lock.line)
-    node = subgame.node_at(line)
-    if subgame.tree.kind[node] != NodeKind.DECISION:
-        raise Refusal(f"locks: nobody acts at line {line!r}")
-    tokens = [subgame.tree.token(child) for child in subgame.tree.children_of(node).tolist()]
-    if lock.strategy is not None:
-        return action_lock(tokens, lock.strategy, lock.hands)
-    if lock.source is None:
-        raise Refusal("locks: give a strategy, or the source whose strategy is taken")
-    source = catalogue.open(lock.source)
-    decision = source.decision(line)
-    unknown = [token for token in decision.tokens if token not in tokens]
-    if unknown:
-        raise Refusal(
-            f"locks: {lock.source!r} plays {' '.join(unknown)} at {line!r}, which the sizes of this solve do not have"
-        )
-    board = np.array(subgame.board, dtype=np.uint8)
-    shares = source.probabilities(decision, board)
-    table = np.zeros((len(tokens), shares.shape[1]))
-    for token, row in zip(decision.tokens, shares):
-        table[tokens.index(token)] = row
-    held = np.ones(shares.shape[1]) if lock.hands is None else np.asarray(parse_range(lock.hands))
-    # A source has nothing to say about hands that it does not hold.
-    known = np.isclose(table.sum(axis=0), 1.0, atol=1e-3) & (held > 0.0)
-    table[:, known] /= table[:, known].sum(axis=0)
-    return np.where(known, table, FREE)
+def _config(request: SubgameRequest | NextStreetRequest, parent: SubgameBundle | None) -> SubgameConfig:
+    """How a request is solved."""
+    if isinstance(request, NextStreetRequest):
+        if parent is None or parent.solved.config.depth != FULL:
+            raise Refusal(
+                f"line {request.line!r}: {request.source!r} was not solved to the river there; "
+                "send a request of kind subgame"
+            )
+        return parent.solved.config.on_next_street()
+    return SubgameConfig(
+        depth=FULL if request.depth == "deep" else 1,
+        safety=request.safety,
+        sizes=request.sizes,
+        raises=request.raises,
+        iterations=request.iterations,
+        time_s=request.seconds,
+        target_pct=request.target_pct,
+    )
 
 
 def _snapshot(solution: SubgameSolution) -> Snapshot:
@@ -231,6 +225,7 @@ class PreflopWork:
 
     unit = "mbb/hand"
     time_limit = None
+    memory_bytes = 0
 
     def __init__(self, catalogue: Catalogue, request: PreflopRequest, *, keep: bool) -> None:
         games: Mapping[str, object] = named_games()
@@ -260,7 +255,6 @@ class PreflopWork:
         if not self._keep:
             raise Refusal("the store cannot be written to, so the solve could not be kept")
         started = time.perf_counter()
-        told.prepared(0)
 
         def progress(iteration: int, exploitability: float) -> None:
             told.progress(iteration, time.perf_counter() - started, exploitability)

@@ -16,7 +16,13 @@ import psutil
 
 from artifacts.errors import BundleError
 from pipelines.explorer.catalogue import Catalogue
-from pipelines.explorer.models import PreflopRequest, SolveModel, SolveState, SubgameRequest
+from pipelines.explorer.models import (
+    NextStreetRequest,
+    PreflopRequest,
+    SolveModel,
+    SolveState,
+    SubgameRequest,
+)
 from pipelines.explorer.refusals import Refusal
 from pipelines.explorer.solve_work import PreflopWork, Snapshot, Stopped, SubgameWork, Told
 
@@ -44,6 +50,7 @@ class Job:
             title=work.title,
             iterations=work.iterations,
             unit=work.unit,
+            memory_bytes=work.memory_bytes,
             memory_limit=memory_limit,
         )
 
@@ -124,7 +131,7 @@ class SolveQueue:
         self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="solve")
         self._lock = threading.Lock()
 
-    def submit(self, request: SubgameRequest | PreflopRequest) -> SolveModel:
+    def submit(self, request: SubgameRequest | NextStreetRequest | PreflopRequest) -> SolveModel:
         """Check a request and queue it; one that was solved before is done at once."""
         with self._lock:
             if sum(not job.ended for job in self._jobs.values()) >= MAX_WAITING + self.workers:
@@ -132,10 +139,10 @@ class SolveQueue:
                     f"{MAX_WAITING} solves are waiting already; cancel one, or try later", status=429
                 )
         work: SubgameWork | PreflopWork
-        if isinstance(request, SubgameRequest):
-            work = SubgameWork(self.catalogue, request, memory_limit=self.memory_limit, keep=self.keep)
-        else:
+        if isinstance(request, PreflopRequest):
             work = PreflopWork(self.catalogue, request, keep=self.keep)
+        else:
+            work = SubgameWork(self.catalogue, request, memory_limit=self.memory_limit, keep=self.keep)
         job = Job(work, self.memory_limit)
         with self._lock:
             self._jobs[job.model.id] = job

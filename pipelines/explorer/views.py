@@ -77,6 +77,7 @@ class Views:
             raw=raw,
             history=self.positions.history(name, position),
             can_solve=self._can_solve(position),
+            goes_on=position.goes_on,
         )
         if decision is None:
             model.known_boards = _known_boards(position)

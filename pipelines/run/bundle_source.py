@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from artifacts.blueprint.preflop_bundle import PreflopBundle
 from artifacts.bundle import Bundle
@@ -19,6 +19,9 @@ from artifacts.bundle_store import BundleStore
 from artifacts.spot_bundle import SpotBundle
 from pipelines.config.named_games import game_data, game_title
 from solver.betting.game import GameConfig
+
+if TYPE_CHECKING:
+    from artifacts.subgame_bundle import SubgameBundle
 
 _RUNS = ".runs"
 _SHORT_KEY = 6
@@ -122,8 +125,40 @@ class SpotSource:
         return {**vars(self), "bundle": str(self.bundle)}
 
 
-def source_of(bundle: PreflopBundle | SpotBundle) -> Source | SpotSource:
+@dataclass(frozen=True)
+class SubgameSource:
+    """Where the figures of a kept subgame come from: its spot, how it was solved, and on which blueprint."""
+
+    bundle: Path
+    name: str
+    blueprint: str
+    line: str
+    board: str
+    depth: str
+    safety: str
+    locked: tuple[str, ...]
+    iterations: int
+
+    @property
+    def caption(self) -> str:
+        """One line for people."""
+        how = f"depth {self.depth}, {self.safety}" + (
+            f", locked at {' '.join(self.locked)}" if self.locked else ""
+        )
+        parts = [f"subgame {self.line} on {self.board}", self.name, how, f"{self.iterations} iterations"]
+        return _BETWEEN.join(parts)
+
+    def data(self) -> dict[str, Any]:
+        """The object `source` of a command's JSON."""
+        return {**vars(self), "bundle": str(self.bundle), "locked": list(self.locked)}
+
+
+def source_of(bundle: PreflopBundle | SpotBundle | SubgameBundle) -> Source | SpotSource | SubgameSource:
     """What a strategy that was saved is of, and which run it is from."""
+    subgame = as_subgame(bundle)
+    if subgame is not None:
+        return _subgame_source(subgame)
+    assert isinstance(bundle, PreflopBundle | SpotBundle)
     if isinstance(bundle, SpotBundle):
         spot = bundle.spot
         return SpotSource(
@@ -135,6 +170,31 @@ def source_of(bundle: PreflopBundle | SpotBundle) -> Source | SpotSource:
             exploitability_pct=bundle.metrics.get("exploitability_pct"),
         )
     return replace(_without_run(bundle), run=_read_note(bundle))
+
+
+def as_subgame(bundle: Bundle) -> SubgameBundle | None:
+    """A bundle as a kept subgame, None for any other. Its type is imported for it alone, as that loads the solver."""
+    if bundle.manifest.stage != "subgame":
+        return None
+    from artifacts.subgame_bundle import SubgameBundle
+
+    assert isinstance(bundle, SubgameBundle)
+    return bundle
+
+
+def _subgame_source(bundle: SubgameBundle) -> SubgameSource:
+    config = bundle.config
+    return SubgameSource(
+        bundle=bundle.path,
+        name=_short_name(bundle.manifest.stage, bundle.key),
+        blueprint=bundle.blueprint_key,
+        line=str(config["line"]),
+        board=str(config["board"]),
+        depth=str(config["depth"]),
+        safety=str(config["safety"]),
+        locked=tuple(map(str, config["locked"])),
+        iterations=int(bundle.metrics["iterations"]),
+    )
 
 
 def _without_run(bundle: PreflopBundle) -> Source:

@@ -65,7 +65,7 @@ _CENTROID, _PICTURED = 230, 900_000
 _FLOPS, _EQUITY, _TEXTURES, _LINES = 57_000, 695_000, 4_950_000, 700_000
 _EVALUATION, _VALUES = 2_000, 75_000
 #: Of one traversal of a game of three or more seats: one deal for one seat, checked down and with play after the flop.
-_TRAVERSAL, _TRAVERSAL_JOINT = 4e-6, 5e-5
+_TRAVERSAL, _TRAVERSAL_JOINT = 3.4e-6, 6.4e-5
 #: Checkpoints at a time: the last two, the best one, and one being written.
 _CHECKPOINTS = 4
 
@@ -225,6 +225,13 @@ def _export_disk(config: Config) -> StageDisk:
     return StageDisk(strategy + copied + _TEXTURES + _EQUITY + _LINES, 0)
 
 
+def _multiway_export_disk(config: Config) -> StageDisk:
+    """The strategy with its lines, and a copy of the abstraction where the game after the flop is trained along."""
+    joint = config.solver.postflop == "joint"
+    copied = _buckets_disk(config).bundle - _PICTURED + _TEXTURES if joint else 0.0
+    return StageDisk(3 * _multiway_table(config) + copied, 0)
+
+
 def _river_table(features: str) -> float:
     """The scratch table of all rivers that features need: equities of all combos, or the order of live hands."""
     return 2.0 * _BOARDS[2] * (NUM_COMBOS if features == "emd" else LIVE_HANDS)
@@ -297,9 +304,9 @@ def _multiway(config: Config) -> float:
 
 
 def _gains(config: Config) -> float:
-    """A responder for each seat, and fresh deals for it and for the strategy."""
+    """Two responders for each seat, deals to choose one on, and fresh deals for it and for the strategy."""
     plan, seats = config.multiway, config.game.game_config().num_seats
-    deals = plan.responder_epochs * plan.responder_deals + 2 * plan.measured_deals
+    deals = 2 * plan.responder_epochs * plan.responder_deals + 3 * plan.measured_deals
     return _START + deals * seats * _multiway_rate(config)
 
 
@@ -349,5 +356,5 @@ _DISK: dict[str, Callable[[Config], StageDisk]] = {
     "multiway": lambda config: StageDisk(_multiway_table(config), 3 * 2 * _multiway_table(config)),
     "evaluate": lambda _: StageDisk(_EVALUATION, 0),
     "preflop_ev": lambda _: StageDisk(_VALUES, 0),
-    "export": _by_seats(lambda config: StageDisk(3 * _multiway_table(config), 0), _export_disk),
+    "export": _by_seats(_multiway_export_disk, _export_disk),
 }

@@ -1,12 +1,12 @@
 """Stage `export` of a game of three or more seats: one self-contained bundle, read by `artifacts.blueprint`.
 
 Before the flop every line has a row for each action with the 169 hand classes side by side. After the flop the tables
-of the pot types are stored as trained, with the betting of each template.
+of the pot types are stored as trained, with the betting of each template and the buckets that their columns stand for.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 import pyarrow as pa
@@ -18,11 +18,12 @@ from artifacts.offpath.marks import ON_PATH, REASONS
 from artifacts.offpath.seat_marks import seat_marks
 from artifacts.readers import read_multiway_table
 from pipelines.run.engine import Inputs, Output, StageRun
-from pipelines.stages.export import column_bytes
+from pipelines.stages.export import COPIED, column_bytes
 from pipelines.stages.export_tables import preflop_lines_table
 from pipelines.training.multiway import Setup
 from solver.betting.game import GameConfig
 from solver.betting.tree_text import action_labels
+from solver.multiplayer.trained_lines import trained_lines
 from solver.multiway.game import MultiwayGame
 from solver.multiway.strategy import MultiwayStrategy
 
@@ -53,6 +54,8 @@ def compute(config: MultiwayExportConfig, inputs: Inputs, run: StageRun) -> Outp
     tables["gains"] = inputs["evaluate"]["gains"].columns()
     if setup.game.postflop is not None:
         tables |= postflop_tables(play)
+        for stage in ("textures", "buckets"):
+            tables |= {name: inputs[stage][name].columns() for name in COPIED[stage] if name in inputs[stage]}
     metrics = dict(inputs["evaluate"].metrics)
     metrics["lines"] = float(len(tables["lines"]["line"]))
     metrics["cleaned_rows"] = float(np.count_nonzero(np.asarray(tables["reach"]["reason"])))
@@ -106,12 +109,11 @@ def preflop_tables(play: MultiwayStrategy, reach_rule: str) -> dict[str, Columns
 
 
 def postflop_tables(play: MultiwayStrategy) -> dict[str, Columns]:
-    """The flat table after the flop, its pot types, and the lines that play each of them."""
+    """The flat table after the flop, its pot types, the lines that play each of them, and their betting."""
     game: MultiwayGame = play.game
     postflop = game.postflop
     assert postflop is not None
     start_of = {start: number for number, (start, _, _) in enumerate(postflop.tables)}
-    tree = game.tree
     names = game.seat_names
     kinds = postflop.pot_types
     players = [
@@ -120,7 +122,8 @@ def postflop_tables(play: MultiwayStrategy) -> dict[str, Columns]:
         else f"{kind.players} players"
         for kind in kinds
     ]
-    betting = postflop.templates
+    later = trained_lines(game)
+    lines = later.flop_lines
     return {
         "postflop": {"probability": play.table[game.arrays.preflop_entries :]},
         "pot_types": {
@@ -132,19 +135,15 @@ def postflop_tables(play: MultiwayStrategy) -> dict[str, Columns]:
             "aggressor": np.array([kind.aggressor for kind in kinds], np.int64),
         },
         "flop_lines": {
-            "line": [tree.lines[node] for node in postflop.nodes.tolist()],
-            "pot_type": np.array([start_of[int(start)] for start in postflop.leaves.table], np.int64),
+            "line": list(lines.line),
+            "pot_type": np.array([start_of[int(start)] for start in lines.table], np.int64),
             "pot_bb": postflop.leaves.pot,
+            "pot": lines.pot,
+            "seats": lines.seats,
+            "committed": lines.committed,
         },
-        "templates": {
-            "player": betting.player,
-            "street": betting.street,
-            "actions": betting.actions,
-            "row": betting.row,
-            "stake": betting.stake,
-            "folded": betting.folded,
-        },
-        "template_rows": {"child": betting.child, "entry": betting.entry},
+        "templates": {field.name: getattr(later.nodes, field.name) for field in fields(later.nodes)},
+        "template_rows": {field.name: getattr(later.rows, field.name) for field in fields(later.rows)},
     }
 
 

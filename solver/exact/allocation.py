@@ -88,7 +88,7 @@ def work_bytes(sizes: WorkSizes, precision: Precision) -> int:
     pad, met, lanes, actions, starts = sizes
     rows = int(starts[-1, 0] + starts[-1, 1] + starts[-1, 3]) + (6 + 2 * BLOCK + actions) * pad + 4 * lanes
     rows += met * BLOCK
-    return rows * np.dtype(precision.rows).itemsize + 24 * lanes
+    return rows * np.dtype(precision.rows).itemsize + 24 * lanes + 8 * pad
 
 
 def new_work(sizes: WorkSizes, precision: Precision) -> Work:
@@ -113,6 +113,7 @@ def new_work(sizes: WorkSizes, precision: Precision) -> Work:
         hands1=zeros(pad),
         hands2=zeros(pad),
         fresh=zeros(actions * pad),
+        rows=np.zeros(pad, dtype=np.int64),
         lanes=np.zeros(3 * lanes, dtype=np.int64),
         pays=zeros(4 * lanes),
         mask=np.repeat([1.0, 0.0], WIDTH).astype(precision.rows),

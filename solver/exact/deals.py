@@ -12,7 +12,7 @@ records, with the start of each board's part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -341,6 +341,13 @@ def deal(
         table_sizes=(sizes[0], sizes[1]),
         num_clocks=(clocks[0], clocks[1]),
     )
+
+
+def dealt_hands(game: CardGame, num_streets: int) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Street of every board that is dealt, and how many hands it leaves each player."""
+    boards = _BoardList(game, equivalent_suits(game), num_streets)
+    for link, first, second in zip(boards.links, *boards.hands):
+        yield link[0], (len(first), len(second))
 
 
 class StrengthCache:

@@ -209,31 +209,62 @@ def _allins(game: Any, s: int, b: int, work: Any) -> None:
 
 @kernel
 def _allin_rows(game: Any, s: int, b: int, matrix: Any, at: int, work: Any) -> None:
-    """Multiply the reach of every all-in of a board with the matrix that starts at `at`."""
+    """Multiply the reach of every all-in of a board with the matrix that starts at `at`.
+
+    Few hands get all their chips in, so only rows of hands that arrive are read.
+    """
     street, own, opp = game.streets[s], game.own_boards[b], game.opp_boards[b]
     own_pad, opp_pad = np.int64(own.pad), np.int64(opp.pad)
+    weights, rows = work.hands1, work.rows
     for k in range(street.allins, street.allins_end):
         allin = game.allins[k]
         if work.alive[work.starts[s, 2] + allin.reach] == 0:
             continue
-        row = work.starts[s, 1] + allin.row * own_pad
+        value = work.starts[s, 1] + allin.row * own_pad
         source = work.starts[s, 0] + allin.reach * opp_pad
-        pays = splat(work.value, allin.half * game.scales[s, 1])
-        for h in range(0, own_pad, WIDTH):
-            even = splat(work.value, 0.0)
-            odd = even
-            # The padding of the reach is zero, so a last pair may read one row too many.
-            for j in range(0, opp.count, 2):
-                near = at + j * own_pad + h
-                even = fused(
-                    load_as(matrix, near, work.value), splat(work.value, work.reach[source + j]), even
-                )
-                odd = fused(
-                    load_as(matrix, near + own_pad, work.value),
-                    splat(work.value, work.reach[source + j + 1]),
-                    odd,
-                )
-            total = pays * (even + odd)
-            if allin.adds != 0:
-                total = total + load(work.value, row + h)
-            store(work.value, row + h, total)
+        pays = allin.half * game.scales[s, 1]
+        arrive = 0
+        for j in range(opp.count):
+            reach = work.reach[source + j]
+            if reach != 0.0:
+                weights[arrive] = reach
+                rows[arrive] = at + j * own_pad
+                arrive += 1
+        h = 0
+        while h + 4 * WIDTH <= own_pad:
+            _four_sums(matrix, rows, weights, arrive, h, pays, allin.adds != 0, work.value, value + h)
+            h += 4 * WIDTH
+        while h < own_pad:
+            total = splat(work.value, 0.0)
+            for j in range(arrive):
+                total = fused(load_as(matrix, rows[j] + h, work.value), splat(work.value, weights[j]), total)
+            _put_sum(work.value, value + h, total, pays, allin.adds != 0)
+            h += WIDTH
+
+
+@kernel
+def _four_sums(
+    matrix: Any, rows: Any, weights: Any, count: int, h: int, pays: float, adds: bool, value: Any, to: int
+) -> None:
+    """Weighted sums of matrix rows in four vectors of values: a cache line of each row."""
+    first = splat(value, 0.0)
+    second, third, fourth = first, first, first
+    for j in range(count):
+        row, weight = rows[j] + h, splat(value, weights[j])
+        first = fused(load_as(matrix, row, value), weight, first)
+        second = fused(load_as(matrix, row + WIDTH, value), weight, second)
+        third = fused(load_as(matrix, row + 2 * WIDTH, value), weight, third)
+        fourth = fused(load_as(matrix, row + 3 * WIDTH, value), weight, fourth)
+    _put_sum(value, to, first, pays, adds)
+    _put_sum(value, to + WIDTH, second, pays, adds)
+    _put_sum(value, to + 2 * WIDTH, third, pays, adds)
+    _put_sum(value, to + 3 * WIDTH, fourth, pays, adds)
+
+
+@kernel
+def _put_sum(value: Any, to: int, total: Any, pays: float, adds: bool) -> None:
+    """Set, or add to, eight values."""
+    paid = splat(value, pays) * total
+    if adds:
+        paid = paid + load(value, to)
+    store(value, to, paid)

@@ -105,7 +105,8 @@ class Work(NamedTuple):
     `reach`, `value`, `alive` and `totals` hold the rows of every street, from the columns of `starts` on; the
     last hands of `reach` stay zero and those of `value` are never read. `x`, `y` and `sums` belong to
     `solver.exact.terminals`, `met` with them to `solver.exact.paired_terminals`; `lanes` holds the offsets of the
-    reach, showdown and fold rows of each lane. `cursor` holds, per street, the next board and the end of its siblings.
+    reach, showdown and fold rows of each lane, `rows` those of an all-in matrix. `cursor` holds, per street, the next
+    board and the end of its siblings.
     """
 
     reach: NDArray[Any]
@@ -120,6 +121,7 @@ class Work(NamedTuple):
     hands1: NDArray[Any]
     hands2: NDArray[Any]
     fresh: NDArray[Any]
+    rows: NDArray[np.int64]
     lanes: NDArray[np.int64]
     pays: NDArray[Any]
     mask: NDArray[Any]

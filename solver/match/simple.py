@@ -7,16 +7,12 @@ from numpy.typing import NDArray
 
 from abstractions.cards import NUM_CLASSES, NUM_COMBOS
 from solver.betting.public_tree import NodeKind, PublicTree
-from solver.betting.rules import Action
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import PotTypes, pot_types
 from solver.blueprint.strategy import Blueprint
 from solver.blueprint.tables import TableLayout
 from solver.blueprint.trunk import TrunkGame
-
-#: What may sit at a table without a bundle. `always-fold` checks where checking is free.
-SIMPLE = ("always-fold", "always-call", "uniform")
-_PASSIVE = (Action.CHECK, Action.CALL)
+from solver.simple_strategies import check_simple, simple_shares
 
 
 class OneBucket:
@@ -31,8 +27,7 @@ class OneBucket:
 
 def simple_blueprint(name: str, game: TrunkGame, pots: PotTypes | None = None) -> Blueprint:
     """A strategy of `SIMPLE` in a game; `pots` are by default those of every flop line on its own."""
-    if name not in SIMPLE:
-        raise ValueError(f"strategy {name!r} is unknown; accepted: {', '.join(SIMPLE)}")
+    check_simple(name)
     pots = pots or pot_types(game)
     layout = TableLayout(LanePlan.build(game.tree, pots.templates), OneBucket.num_buckets)
     table = np.zeros(layout.size, dtype=np.float32)
@@ -47,12 +42,5 @@ def simple_blueprint(name: str, game: TrunkGame, pots: PotTypes | None = None) -
 
 def _share(name: str, tree: PublicTree, child: int) -> float:
     """Probability of the action that leads to a node."""
-    siblings = [Action(int(tree.action[k])) for k in tree.children_of(int(tree.parent[child]))]
-    if name == "uniform":
-        return 1 / len(siblings)
-    if name == "always-fold" and Action.FOLD in siblings:
-        wanted = Action.FOLD
-    else:
-        # Where limping is not allowed and nobody may fold for free, the first action stands in.
-        wanted = next((action for action in siblings if action in _PASSIVE), siblings[0])
-    return float(Action(int(tree.action[child])) == wanted)
+    siblings = tree.children_of(int(tree.parent[child])).tolist()
+    return float(simple_shares(name, [tree.token(k) for k in siblings])[siblings.index(child)])

@@ -246,7 +246,7 @@ def _outcomes(
     return levels
 
 
-@njit(cache=True, fastmath=True)
+@njit(cache=True)
 def _one_pot_values(seat: Any, terminals: Any, end: Any, deal: Any, out: Any) -> None:
     """The same where chips are money and all play for one pot: only the best opponent matters."""
     live = terminals.live[end]
@@ -273,7 +273,7 @@ def _one_pot_values(seat: Any, terminals: Any, end: Any, deal: Any, out: Any) ->
         out[c] = lost * deal.live[c] + shared * tied[c] + won * better[c]
 
 
-@njit(cache=True, fastmath=True)
+@njit(cache=True)
 def _terminal_values(
     seat: Any, terminals: Any, end: Any, stakes: Any, deal: Any, work: Any, out: Any
 ) -> None:

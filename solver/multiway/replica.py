@@ -22,8 +22,9 @@ from abstractions.streets import FLOP, PUBLIC_CARDS
 from solver.cfr.schedules import Schedule
 from solver.multiway.deals import WIDTH, boards_dealt
 from solver.multiway.game import MultiwayGame
+from solver.multiway.space import COUNTERS, NO_COLUMNS, Columns, space_for
 from solver.multiway.tables import Change, Table, add, add_average, change, discount
-from solver.multiway.traversal import COUNTERS, NO_COLUMNS, Columns, _play_deals, space_for
+from solver.multiway.traversal import _play_deals
 
 #: Deals whose buckets are looked up together.
 CHUNK = 256
@@ -103,6 +104,7 @@ class Player:
         deals: int,
         *,
         seats: Sequence[int] | None = None,
+        added: Table | None = None,
         learn: bool = True,
     ) -> NDArray[np.float32]:
         """Play deals for some seats (all by default); what each wins on each deal, in big blinds [deal, seat].
@@ -111,12 +113,15 @@ class Player:
         ----------
         own, others
             Tables of the seats that are played for, and of their opponents: regrets, or probabilities.
+        added
+            Table that the regrets of these seats are added to; None: `own`.
         learn
-            Update `own`.
+            Whether there is anything to add.
         """
         game = self.game
         learns = np.zeros(game.seats, np.bool_)
         learns[list(range(game.seats) if seats is None else seats)] = True
+        target = (own if added is None else added) if learn else own[:0]
         values = np.zeros((deals, game.seats), np.float32)
         for start in range(0, deals, CHUNK):
             count = min(CHUNK, deals - start)
@@ -127,7 +132,7 @@ class Player:
                 game.arrays,
                 own,
                 others,
-                learn,
+                target,
                 np.uint64(seed),
                 np.int64(first + start),
                 learns,

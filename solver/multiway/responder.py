@@ -1,11 +1,14 @@
-"""How good a strategy is: what one seat gains when it alone learns to respond, the others playing on as they are.
+"""How good a strategy is: what one seat gains when it alone improves its play, the others playing on as they are.
 
 With three or more players no strategy is promised to be in equilibrium, so this is the measure. The responder starts
-from the strategy that it attacks, because one that starts from nothing is weaker than that. Even so it may learn noise,
-above all after the flop, where every hand has many decisions. So there are two of them, one of which plays on as the
-strategy does after the flop. On deals of their own the better one is chosen, or the strategy itself if neither gains.
-What is chosen is compared with the strategy on fresh deals, hand by hand on the same deals. A better responder may
-exist, so a gain is a lower bound.
+from the strategy that it attacks, because one that starts from nothing is weaker than that. It plays batches of deals
+and adds up, for every action of every hand, what the action wins more than its own play. Where another action is ahead
+by more than its standard error over the batches, the responder takes it from then on. That is done twice. Where deals
+are too few to tell, as they are for rare hands, the strategy's own play is kept.
+
+On deals of their own the better of a bold and a careful responder is chosen. The chosen one is compared with the
+strategy on fresh deals, hand by hand on the same deals. A better responder may exist, so a gain is a lower bound of
+what can be gained. It is below zero where no responder was found that gains.
 """
 
 from __future__ import annotations
@@ -16,25 +19,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.cfr.schedules import schedule
-from solver.multiway.deals import WIDTH
 from solver.multiway.game import MultiwayGame
 from solver.multiway.replica import BoardBuckets, Player
-from solver.multiway.tables import Table, add_average, discount, normalised
+from solver.multiway.tables import Table, improve
 
 #: Of a normal distribution, 95 % lies within so many standard errors of the mean.
 NORMAL_95 = 1.959964
-#: Regret by which the strategy's own play is ahead at the start, in big blinds for each deal of an epoch.
-_HEAD_START = 0.02
-#: The same after the flop for a responder that does not learn there: too much to be caught up with.
-_OUT_OF_REACH = 1e7
+#: Standard errors by which an action must be ahead to be taken, before and after the flop: a bold and a careful
+#: responder. After the flop hands have so many decisions that chance alone would often put an action ahead.
+CONFIDENCE = ((1.0, 4.0), (2.0, 3.0))
+#: Times that a responder improves its play, each with half of its batches.
+ROUNDS = 2
 #: Deals that responders are chosen on, as a share of those that the chosen one is measured on.
 _CHOSEN_ON = 0.25
 
 
 @dataclass(frozen=True)
 class Responding:
-    """How a responder is trained: epochs of so many deals, then so many deals to measure on."""
+    """How a responder is trained: batches (`epochs`) of so many deals, then so many deals to measure on."""
 
     epochs: int
     deals: int
@@ -89,39 +91,44 @@ def train_responder(
 ) -> Table:
     """Table of the best responder found in one seat against the strategy of the others: probabilities."""
     deals = 0, max(int(_CHOSEN_ON * config.measured), 1)
-    best, most = strategy, 0.0
-    for learns_later in (False, True) if game.postflop is not None else (True,):
-        response = _learn(game, strategy, seat, config, buckets, learns_later=learns_later)
-        gain = measure(game, strategy, response, seat, deals, config.seed + 2, buckets).gain
-        if gain > most:
-            best, most = response, gain
-    return best
+    found = [_improve(game, strategy, seat, config, buckets, confidence) for confidence in CONFIDENCE]
+    gains = [measure(game, strategy, own, seat, deals, config.seed + 2, buckets).gain for own in found]
+    return found[int(np.argmax(gains))]
 
 
-def _learn(
+def _improve(
     game: MultiwayGame,
     strategy: Table,
     seat: int,
     config: Responding,
     buckets: BoardBuckets | None,
-    *,
-    learns_later: bool,
+    confidence: tuple[float, float],
 ) -> Table:
-    """Train a responder, which `learns_later` after the flop too or not at all there."""
+    """Improve the play of a seat, `ROUNDS` times."""
     player = Player(game, buckets)
-    rule = schedule("lcfr")
-    # Regrets that play the strategy as it is, until a few epochs of regrets outweigh them.
-    own = strategy * np.float32(_HEAD_START * config.deals)
-    if not learns_later:
-        own[game.rows * WIDTH :] *= np.float32(_OUT_OF_REACH)
-    average = np.zeros_like(own)
-    reach = np.zeros((game.rows, WIDTH), np.float32)
-    for epoch in range(1, config.epochs + 1):
-        if epoch > 1:
-            discount(own, rule.weights(epoch))
-        player.play(own, strategy, config.seed, (epoch - 1) * config.deals, config.deals, seats=[seat])
-        add_average(game, own, average, rule.weights(epoch).strategy, reach)
-    return normalised(game, average)
+    own, added = strategy.copy(), np.zeros_like(strategy)
+    batches = max(config.epochs // ROUNDS, 2)
+    for batch in range(ROUNDS * batches):
+        if batch % batches == 0:
+            total, squares = np.zeros_like(strategy), np.zeros_like(strategy)
+        added[:] = 0
+        first = batch * config.deals
+        player.play(own, strategy, config.seed, first, config.deals, seats=[seat], added=added)
+        total += added
+        squares += added * added
+        if batch % batches == batches - 1:
+            improve(game, own, total, standard_error(total, squares, batches), confidence)
+    return own
+
+
+def standard_error(total: Table, squares: Table, batches: int) -> Table:
+    """Standard errors of totals over batches, from the sums of the batches' squares.
+
+    >>> standard_error(np.array([6.0, 6.0], np.float32), np.array([18.0, 36.0], np.float32), 2).tolist()
+    [0.0, 6.0]
+    """
+    spread = np.maximum(squares - total * total / np.float32(batches), 0)
+    return np.sqrt(spread * np.float32(batches / (batches - 1)))
 
 
 def measure(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from solver.cfr.schedules import DiscountWeights
 from solver.multiway.deals import WIDTH
 from solver.multiway.game import MultiwayGame
+from solver.multiway.matching import _match
 
 #: Entries that are sent or left out together.
 BLOCK = 256
@@ -81,55 +83,45 @@ def add(table: Table, changes: Change, weight: float) -> None:
     _add(table, changes.blocks, changes.added, np.float32(weight))
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True)
 def _add_preflop_average(
     betting: Any, own_rows: Any, regret: Any, factor: Any, average: Any, reach: Any
 ) -> None:
     """Top down: the reach of every seat's own actions times its strategy, exact for all lines and classes."""
     total = np.zeros(WIDTH, np.float32)
+    share = np.zeros((betting.actions.max(), WIDTH), np.float32)
     for node in range(betting.player.shape[0]):
         if betting.player[node] < 0:
             continue
         row, actions = np.int64(betting.row[node]), betting.actions[node]
         before = own_rows[node]
-        total[:] = 0
+        _match(regret, row * WIDTH, WIDTH, actions, WIDTH, share, total)
         for k in range(actions):
+            mean, onward = average[(row + k) * WIDTH : (row + k + 1) * WIDTH], reach[row + k]
             for c in range(WIDTH):
-                total[c] += max(regret[(row + k) * WIDTH + c], np.float32(0))
-        even = np.float32(1) / actions
-        for k in range(actions):
-            start = (row + k) * WIDTH
-            for c in range(WIDTH):
-                positive = max(regret[start + c], np.float32(0))
-                share = positive / total[c] if total[c] > 0 else even
                 arrived = reach[before, c] if before >= 0 else np.float32(1)
-                reach[row + k, c] = arrived * share
-                average[start + c] = factor * average[start + c] + arrived * share
+                onward[c] = arrived * share[k, c]
+                mean[c] = factor * mean[c] + onward[c]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True)
 def _add_later_average(
     templates: Any, root: Any, stop: Any, widths: Any, regret: Any, factor: Any, average: Any
 ) -> None:
     """The strategy of a table after the flop as it is now, every bucket alike."""
     total = np.zeros(widths.max(), np.float32)
+    share = np.zeros((templates.actions[root:stop].max(), widths.max()), np.float32)
     for node in range(root, stop):
         if templates.player[node] < 0:
             continue
         width = widths[templates.street[node]]
         row, actions = templates.row[node], templates.actions[node]
-        even = np.float32(1) / actions
-        total[:width] = 0
-        for k in range(actions):
-            own = regret[templates.entry[row + k] : templates.entry[row + k] + width]
-            for b in range(width):
-                total[b] += max(own[b], np.float32(0))
+        _match(regret, templates.entry[row], width, actions, width, share, total)
         for k in range(actions):
             entry = templates.entry[row + k]
-            own, mean = regret[entry : entry + width], average[entry : entry + width]
+            mean = average[entry : entry + width]
             for b in range(width):
-                share = max(own[b], np.float32(0)) / total[b] if total[b] > 0 else even
-                mean[b] = factor * mean[b] + share
+                mean[b] = factor * mean[b] + share[k, b]
 
 
 def add_average(
@@ -152,48 +144,83 @@ def add_average(
 
 
 @njit(cache=True, nogil=True)
-def _normalise_rows(row: Any, actions: Any, width: Any, entry: Any, start: Any, table: Any) -> None:
-    """Make the entries of a decision's actions probabilities, even where all of them are zero."""
-    for b in range(width):
-        total = 0.0
-        for k in range(actions):
-            total += max(table[start + entry[row + k] + b], np.float32(0))
-        for k in range(actions):
-            at = start + entry[row + k] + b
-            table[at] = max(table[at], np.float32(0)) / total if total > 0 else 1.0 / actions
-
-
-@njit(cache=True, nogil=True)
 def _normalise(
     player: Any, row: Any, actions: Any, width: Any, entry: Any, first: Any, stop: Any, start: Any, table: Any
 ) -> None:
+    """Make the entries of the actions of decisions ``first .. stop - 1`` probabilities."""
+    widest = width[first:stop].max()
+    total = np.zeros(widest, np.float32)
+    share = np.zeros((actions[first:stop].max(), widest), np.float32)
     for node in range(first, stop):
-        if player[node] >= 0:
-            _normalise_rows(row[node], actions[node], width[node], entry, start, table)
+        if player[node] < 0:
+            continue
+        begin = start + entry[row[node]]
+        _match(table, begin, width[node], actions[node], width[node], share, total)
+        for k in range(actions[node]):
+            at = begin + k * width[node]
+            table[at : at + width[node]] = share[k, : width[node]]
 
 
-def normalised(game: MultiwayGame, average: Table) -> Table:
-    """Probabilities of a table of weights."""
-    table = average.copy()
+@njit(cache=True, nogil=True)
+def _take_ahead(
+    player: Any,
+    row: Any,
+    actions: Any,
+    width: Any,
+    entry: Any,
+    first: Any,
+    stop: Any,
+    start: Any,
+    tables: Any,
+) -> None:
+    """Where an action's total is above its bound, take the action with the largest total and no other."""
+    table, total, bound = tables
+    for node in range(first, stop):
+        if player[node] < 0:
+            continue
+        begin = start + entry[row[node]]
+        for b in range(begin, begin + width[node]):
+            best = 0
+            for k in range(1, actions[node]):
+                if total[b + k * width[node]] > total[b + best * width[node]]:
+                    best = k
+            if total[b + best * width[node]] > bound[b + best * width[node]]:
+                for k in range(actions[node]):
+                    table[b + k * width[node]] = 1 if k == best else 0
+
+
+def _decisions(game: MultiwayGame) -> Iterator[tuple[Any, ...]]:
+    """By part of a table: player, row, actions and columns by node, entries by row, nodes from and to, first entry."""
     arrays = game.arrays
     betting = arrays.betting
     nodes = len(betting.player)
     entry = np.arange(game.rows, dtype=np.int64) * WIDTH
     width = np.full(nodes, WIDTH, np.int64)
-    _normalise(betting.player, betting.row, betting.actions, width, entry, 0, nodes, 0, table)
+    yield betting.player, betting.row, betting.actions, width, entry, 0, nodes, 0
     if game.postflop is not None:
         templates = arrays.templates
         width = np.array(game.postflop.widths, np.int64)[templates.street]
+        nodes_of = templates.player, templates.row, templates.actions, width, templates.entry
         for start, root, stop in game.postflop.tables:
-            _normalise(
-                templates.player,
-                templates.row,
-                templates.actions,
-                width,
-                templates.entry,
-                root,
-                stop,
-                arrays.preflop_entries + start,
-                table,
-            )
+            yield *nodes_of, root, stop, arrays.preflop_entries + start
+
+
+def normalised(game: MultiwayGame, average: Table) -> Table:
+    """Probabilities of a table of weights."""
+    table = average.copy()
+    for decisions in _decisions(game):
+        _normalise(*decisions, table)
     return table
+
+
+def improve(
+    game: MultiwayGame, table: Table, total: Table, error: Table, confidence: Sequence[float]
+) -> None:
+    """Take the action with the largest `total` wherever that is above zero by so many standard errors.
+
+    `confidence` is for decisions before and after the flop.
+    """
+    bound = error * np.float32(confidence[0])
+    bound[game.arrays.preflop_entries :] = error[game.arrays.preflop_entries :] * np.float32(confidence[1])
+    for decisions in _decisions(game):
+        _take_ahead(*decisions, (table, total, bound))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from solver.betting.game import StreetSizes
 from solver.betting.sizes import parse_menu
@@ -32,7 +32,8 @@ class SubgameConfig:
     safety
         Whether the opponent may decline to enter the subgame, see `solver.subgame.safety`.
     sizes, raises, raise_cap
-        Bets and raises of the current street, and how many raises a bet allows.
+        Bets and raises of the current street, and how many raises a bet allows. Without `sizes`, all three are those
+        of the blueprint's game.
     later_sizes, later_raises
         The same for later streets; by default the menus of the blueprint's game.
     stacks
@@ -40,7 +41,8 @@ class SubgameConfig:
     iterations, time_s, target_pct
         When to stop: iterations, seconds, exploitability in percent of the pot (of an exact solve only).
     run_outs
-        Run-outs that an iteration plays below each board where the search ends.
+        Run-outs that an iteration plays below each board where the search ends; by default three rivers of a search
+        that begins on the turn, six run-outs of one that begins on the flop.
     seed
         Of the choice of run-outs.
     threads
@@ -54,7 +56,7 @@ class SubgameConfig:
     values: int = 4
     factor: float = 10.0
     safety: str = "unsafe"
-    sizes: str = "33%,50%,75%,100%,150%,a"
+    sizes: str | None = "33%,50%,75%,100%,150%,a"
     raises: str = "2.5x,a"
     raise_cap: int | None = 2
     later_sizes: str | None = None
@@ -63,7 +65,7 @@ class SubgameConfig:
     iterations: int | None = 300
     time_s: float | None = None
     target_pct: float | None = None
-    run_outs: int = 6
+    run_outs: int | None = None
     seed: int = 0
     threads: int = 1
     memory_limit: int | None = None
@@ -75,8 +77,9 @@ class SubgameConfig:
         _require("values", self.values, VALUE_COUNTS)
         if not self.factor > 0.0:
             raise ValueError(f"factor: {self.factor!r} is not a positive number")
-        parse_menu(self.sizes, raising=False, where="sizes")
-        parse_menu(self.raises, raising=True, where="raises")
+        if self.sizes is not None:
+            parse_menu(self.sizes, raising=False, where="sizes")
+            parse_menu(self.raises, raising=True, where="raises")
         if self.later_sizes is not None:
             parse_menu(self.later_sizes, raising=False, where="later_sizes")
             parse_menu(self.later_raises, raising=True, where="later_raises")
@@ -92,8 +95,10 @@ class SubgameConfig:
             raise ValueError("iterations: nothing says when to stop; give iterations, time_s or target_pct")
 
     @property
-    def menu(self) -> StreetSizes:
-        """Sizes of the current street."""
+    def menu(self) -> StreetSizes | None:
+        """Sizes of the current street, None for those of the game."""
+        if self.sizes is None:
+            return None
         return StreetSizes(self.sizes, self.raises, self.sizes, self.raises)
 
     @property
@@ -102,6 +107,14 @@ class SubgameConfig:
         if self.later_sizes is None:
             return None
         return StreetSizes(self.later_sizes, self.later_raises, self.later_sizes, self.later_raises)
+
+    def on_next_street(self) -> SubgameConfig:
+        """Settings that solve the next street of such a solve with the sizes that it had there.
+
+        Both ranges come from the solve itself, so nobody needs to be kept from staying out.
+        """
+        raises = self.raises if self.later_sizes is None else self.later_raises
+        return replace(self, sizes=self.later_sizes, raises=raises, safety="unsafe")
 
     @property
     def memory_bytes(self) -> int:

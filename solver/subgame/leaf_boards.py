@@ -13,7 +13,7 @@ from abstractions.cards import COMBO_INDEX
 from abstractions.isomorphism import permute_combos
 from solver.blueprint.boards import BoardHands, Bucketing, board_hands
 from solver.exact.deals import CardGame, equivalent_suits
-from solver.subgame.run_outs import RememberedBuckets, RunOutDealer
+from solver.subgame.run_outs import FULL_BOARD, RememberedBuckets, RunOutDealer
 
 
 def combos_of(hands: NDArray[np.uint8]) -> NDArray[np.int64]:
@@ -78,6 +78,7 @@ class SampledBoards:
         self.learns = True
         self._boards: dict[tuple[int, ...], LeafBoard] = {}
         self._deals: dict[tuple[int, ...], list[BoardHands]] = {}
+        self._rivers: dict[bytes, BoardHands] = {}
 
     def begin_iteration(self) -> None:
         """Deal fresh run-outs from now on; both players then learn from the same ones."""
@@ -108,5 +109,14 @@ class SampledBoards:
                 # Every next card once: with one card to come these are all run-outs.
                 dealer = RunOutDealer(cards, np.random.default_rng([self.seed, 1, *cards]))
                 boards = dealer.draw(len(dealer.rest))
-            self._deals[cards] = [board_hands(full, self.bucketing, self.texture) for full in boards]
+            self._deals[cards] = [self._hands(full) for full in boards]
         return self._deals[cards]
+
+    def _hands(self, board: NDArray[np.uint8]) -> BoardHands:
+        """Hands and buckets of a full board; rivers of a search that begins on the turn come again and are kept."""
+        if len(self.game.board) < FULL_BOARD - 1:
+            return board_hands(board, self.bucketing, self.texture)
+        key = board.tobytes()
+        if key not in self._rivers:
+            self._rivers[key] = board_hands(board, self.bucketing, self.texture)
+        return self._rivers[key]

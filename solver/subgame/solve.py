@@ -34,6 +34,8 @@ from solver.subgame.trained_leaves import TrainedLeaves
 Floats = NDArray[np.float64]
 #: Discounts of a search whose leaves are sampled: a little more memory than for exact values.
 SAMPLED = schedule("dcfr", beta=0.5, gamma=2.0)
+#: Run-outs of an iteration by cards of the board. More of them are less noise, fewer are more iterations in a second.
+RUN_OUTS = {3: 6, 4: 3}
 
 
 class SearchLeaves(LeafProvider, Protocol):
@@ -132,11 +134,7 @@ class SubgameSolver:
             memory_limit=config.memory_bytes,
             leaves=self.leaves,
         )
-        if self.memory_bytes > config.memory_bytes:
-            raise ValueError(
-                f"memory: the subgame needs {self.memory_bytes / 2**20:,.0f} MiB, over the limit of "
-                f"{config.memory_bytes / 2**20:,.0f} MiB; use fewer sizes or a smaller depth"
-            )
+        refuse_over(config.memory_bytes, self.memory_bytes)
         self.opponent = 1 - subgame.streets[-1].state.actor
         self._renamings = suit_renamings(subgame.cards, subgame.board)
         lock_decisions(self.engine, subgame, self._renamings, locks or {})
@@ -246,6 +244,15 @@ class SubgameSolver:
         )
 
 
+def refuse_over(limit: int, needed: int) -> None:
+    """Refuse a solve that needs more bytes than a limit."""
+    if needed > limit:
+        raise ValueError(
+            f"memory: the subgame needs {needed / 2**20:,.0f} MiB, over the limit of {limit / 2**20:,.0f} MiB; "
+            "use fewer sizes or a smaller depth"
+        )
+
+
 def search_leaves(blueprint: Blueprint, subgame: Subgame, config: SubgameConfig) -> SearchLeaves | None:
     """What follows the searched streets; None where they lead to the river."""
     tree, nodes = subgame.searched
@@ -253,6 +260,7 @@ def search_leaves(blueprint: Blueprint, subgame: Subgame, config: SubgameConfig)
     if len(leaves) == 0:
         return None
     texture = blueprint.texture(np.array(subgame.board, dtype=np.uint8))
+    run_outs = config.run_outs or RUN_OUTS[len(subgame.board)]
     if config.continuation == "trained":
         return TrainedLeaves(
             subgame.tree,
@@ -261,7 +269,7 @@ def search_leaves(blueprint: Blueprint, subgame: Subgame, config: SubgameConfig)
             subgame.cards,
             blueprint.bucketing,
             texture,
-            run_outs=config.run_outs,
+            run_outs=run_outs,
             seed=config.seed,
             threads=config.threads,
         )
@@ -271,6 +279,6 @@ def search_leaves(blueprint: Blueprint, subgame: Subgame, config: SubgameConfig)
         leaves,
         num_values=config.values,
         factor=config.factor,
-        run_outs=config.run_outs,
+        run_outs=run_outs,
         seed=config.seed,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.cards import format_cards, live_combos
-from solver.betting.game import GameConfig
+from solver.betting.game import GameConfig, StreetSizes
 from solver.betting.lines import (
     FLOP,
     PUBLIC_CARDS,
@@ -102,9 +102,9 @@ class Subgame:
             game = replace(game, stacks=tuple(config.stacks))
         rules, start = game_start(game)
         cards = read_board(board)
-        line = _entered(rules, start, without_prefix(line), len(cards))
+        line = entered_line(rules, start, without_prefix(line), len(cards))
         streets = play_line(rules, start, line)
-        _check_board(line, cards)
+        check_public_cards(line, cards)
         actor = streets[-1].state.actor
         if actor < 0:
             raise ValueError(f"line {line!r}: nobody acts there")
@@ -204,7 +204,7 @@ class Subgame:
         )
 
 
-def _entered(rules: BettingRules, start: BettingState, line: str, num_cards: int) -> str:
+def entered_line(rules: BettingRules, start: BettingState, line: str, num_cards: int) -> str:
     """The line with the ``/`` that may be left out once the betting of a street is over."""
     streets = play_line(rules, start, line)
     state = streets[-1].state
@@ -212,7 +212,8 @@ def _entered(rules: BettingRules, start: BettingState, line: str, num_cards: int
     return line + Letter.DEAL if state.actor < 0 and due else line
 
 
-def _check_board(line: str, cards: tuple[int, ...]) -> None:
+def check_public_cards(line: str, cards: tuple[int, ...]) -> None:
+    """Refuse a board that does not have the cards of a line's last street."""
     street = line.count(Letter.DEAL)
     if street < FLOP:
         raise ValueError(
@@ -243,8 +244,10 @@ def _tree(
 ) -> PublicTree:
     """Betting from the start of a street on, with the actions played since; without a config, the game's sizes."""
     now = street.start.street
-    menus = None if config is None else {now: config.menu}
-    if menus is not None and config is not None and config.later_menu is not None:
+    menus: dict[int, StreetSizes] = {}
+    if config is not None and config.menu is not None:
+        menus[now] = config.menu
+    if config is not None and config.later_menu is not None:
         menus |= dict.fromkeys(range(now + 1, RIVER + 1), config.later_menu)
     return subgame_tree(
         rules,

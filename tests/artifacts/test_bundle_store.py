@@ -106,10 +106,16 @@ def test_gc_keeps_answers_as_long_as_the_result_they_are_about(tmp_path: Path) -
         commit(store, "export", f"e{number}")
         os.utime(store.path("export", f"e{number}"), ns=(number, number))
     commit(store, "subgame", "s0", {"export": "e0"})
+    commit(store, "subgame", "s0turn", {"export": "e0", "subgame": "s0"})
     commit(store, "resolved_flop", "r1", {"export": "e1"})
+    commit(store, "subgame", "s1river", {"export": "e1", "subgame": "s1turn"})
+    commit(store, "subgame", "s1turn", {"export": "e1", "subgame": "s1flop"})
+    commit(store, "subgame", "s1flop", {"export": "e1"})
     # Answers count neither as results nor as something that a result was made from.
-    assert set(store.gc(keep=1).removed) == {"export-e0", "subgame-s0"}
-    assert {manifest.name for manifest in store.bundles()} == {"export-e1", "resolved_flop-r1"}
+    assert set(store.gc(keep=1).removed) == {"export-e0", "subgame-s0", "subgame-s0turn"}
+    # A solve that goes on from another one is kept with it.
+    solves = {f"subgame-s1{street}" for street in ("flop", "turn", "river")}
+    assert {manifest.name for manifest in store.bundles()} == {"export-e1", "resolved_flop-r1"} | solves
 
 
 def test_gc_spares_what_a_live_run_needs(tmp_path: Path) -> None:

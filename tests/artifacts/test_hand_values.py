@@ -13,12 +13,14 @@ from abstractions.cards import CLASS_NAMES, NUM_CLASSES, NUM_COMBOS, parse_board
 from abstractions.equity import equity
 from abstractions.ranges import from_class_weights
 from artifacts import open_blueprint
-from artifacts.agents import AGENTS, Agent
+from artifacts.agents import locked_agent, simple_agent
 from artifacts.blueprint.difference import strategy_distance
 from artifacts.blueprint.line_reach import deal_weight, line_play
 from artifacts.hand_values import equity_realisation, hand_equities, mean_over, met_weights, range_curve
 from artifacts.range_categories import category_rows
+from solver.simple_strategies import SIMPLE
 from solver.strategy import by_combo
+from solver.subgame.locks import action_lock
 
 RIVER = "QsJh2h8d3c"
 
@@ -86,18 +88,41 @@ def test_agents_play_the_same_with_every_hand(exported: Path) -> None:
     bundle = open_blueprint(exported)
     facing = bundle.decision("b250")
     expected = {"always-call": [0, 1, 0], "always-fold": [1, 0, 0], "uniform": [1 / 3] * 3}
-    assert set(expected) == set(AGENTS)
+    assert set(expected) == set(SIMPLE)
     for name, shares in expected.items():
-        agent = Agent(bundle, name)
+        agent = simple_agent(bundle, name)
         table = agent.probabilities(facing, parse_board(""))
         assert table.shape == (3, NUM_COMBOS)
         assert pytest.approx(np.tile(shares, (NUM_COMBOS, 1))) == table.T
     # Nobody folds to nothing: where there is no bet, always-fold checks.
-    checks = Agent(bundle, "always-fold").postflop("b250c/", "QsJh2h")
+    checks = simple_agent(bundle, "always-fold").postflop("b250c/", "QsJh2h")
     assert (checks.probability == np.array([1.0, 0.0])).all()
-    assert line_play(Agent(bundle, "always-call"), "c").frequencies == pytest.approx([1.0, 0.0])
-    with pytest.raises(ValueError, match="accepted are always-call"):
-        Agent(bundle, "maniac")
+    assert line_play(simple_agent(bundle, "always-call"), "c").frequencies == pytest.approx([1.0, 0.0])
+    with pytest.raises(ValueError, match="accepted: always-fold"):
+        simple_agent(bundle, "maniac")
+
+
+def test_a_locked_agent_plays_the_blueprint_but_for_one_decision(exported: Path) -> None:
+    bundle, none = open_blueprint(exported), parse_board("")
+    table = action_lock(bundle.decision("").tokens, {"b250": 1.0}, "22+")
+    agent = locked_agent(bundle, "", table)
+    own, other = agent.preflop(""), bundle.preflop("")
+    pairs = np.array([hand[0] == hand[1] for hand in own.hands])
+    assert own.raw_probability[pairs].tolist() == [[0.0, 0.0, 1.0]] * 13
+    assert own.raw_probability[~pairs] == pytest.approx(other.raw_probability[~pairs])
+    assert agent.range("b250", "sb")[pairs].tolist() == [1.0] * 13
+    facing = bundle.decision("b250")
+    assert np.array_equal(agent.probabilities(facing, none), bundle.probabilities(facing, none))
+    with pytest.raises(ValueError, match="whole hand classes are locked"):
+        locked_agent(bundle, "", action_lock(bundle.decision("").tokens, {"b250": 1.0}, "AhAs"))
+    with pytest.raises(ValueError, match="2 actions at ''; expected 3"):
+        locked_agent(bundle, "", table[:2])
+    # After the flop single combos may be locked.
+    flop = parse_board("QsJh2h")
+    table = action_lock(bundle.decision("b250c/").tokens, {"x": 1.0}, "AhAs")
+    shares = locked_agent(bundle, "b250c/", table).postflop("b250c/", flop)
+    aces = shares.combos.tolist().index(parse_combo("AhAs"))
+    assert shares.raw_probability[aces].tolist() == [1.0, 0.0]
 
 
 def test_strategies_with_other_sizes_are_compared_by_kind() -> None:

@@ -63,6 +63,22 @@ function drawSources() {
   $("other").value = state.other;
 }
 
+function titleOf(id) {
+  const source = sources.find((one) => one.id === id);
+  return source ? source.title : id;
+}
+
+// A locked blueprint is no bundle: its name says all that there is to know.
+function lockedOf(id) {
+  const [blueprint, line, shares, hands] = id.slice("locked:".length).split("|");
+  const below = sources.find((one) => one.id === blueprint);
+  return { id, kind: "agent", title: `locked at ${line || "the start"}: ${shares}${hands ? ` with ${hands}` : ""}`, game: below ? below.game : null, seats: below ? below.seats : [], blueprint, locked: [], tier: null, problem: null };
+}
+
+function noteLocked() {
+  for (const id of [state.source, state.other]) if (id.startsWith("locked:") && !sources.some((one) => one.id === id)) { sources.push(lockedOf(id)); drawSources(); }
+}
+
 function drawAbout() {
   const source = sources.find((one) => one.id === state.source);
   const facts = [];
@@ -70,6 +86,7 @@ function drawAbout() {
     facts.push(KINDS[source.kind].replace(/s$/, ""), source.title);
     if (source.tier) facts.push(`tier ${source.tier}`);
     if (source.locked.length) facts.push(`locked at ${source.locked.join(", ")}`);
+    if (node && node.answered_by !== state.source) facts.push(`here: ${titleOf(node.answered_by)}`);
   }
   $("about").textContent = facts.join(" · ");
   document.title = node ? `${node.line || "first in"}${node.board ? ` on ${node.board}` : ""} · Explorer` : "Explorer";
@@ -153,6 +170,7 @@ async function drawPanel() {
     state, node, about, go,
     signal: asked.signal,
     canSolve: node.can_solve,
+    blueprint: (sources.find((one) => one.id === state.source && one.kind === "blueprint" && one.seats.length === 2) || { id: null }).id,
     open: (source) => { loadSources().then(() => go({ source, line: node.line, board: node.board })); },
     onLive: (live) => {
       if (!shown(live)) return;
@@ -164,6 +182,7 @@ async function drawPanel() {
       if (ended.state !== "done" || !ended.source) { drawGrid(); drawLegend(); return; }
       const kept = sources.find((source) => source.id === ended.source);
       if (kept && kept.kind === "preflop") go({ source: ended.source, line: "", board: "", other: "" });
+      else if (node.goes_on && kept && kept.line === node.line) show();
       else if (kept && kept.line === node.line) go({ source: ended.source });
     },
   };
@@ -189,7 +208,7 @@ function shown(live) {
 
 async function loadSources() {
   const found = await ask("sources");
-  sources = found.sources;
+  sources = [...found.sources, ...sources.filter((one) => one.id.startsWith("locked:"))];
   drawSources();
 }
 
@@ -207,9 +226,10 @@ async function show() {
   asked = new AbortController();
   const { signal } = asked;
   const page = pages();
+  noteLocked();
   $("source").value = state.source;
   $("other").value = state.other;
-  if (page === "play") { drawPlay($("play"), state.source, sources.filter((one) => one.kind === "blueprint" && one.seats.length === 2)); return; }
+  if (page === "play") { drawPlay($("play"), state.source, sources.filter((one) => ["blueprint", "agent"].includes(one.kind) && one.seats.length === 2)); return; }
   if (page === "runs") {
     drawRuns($("runs"), state.source).catch((error) => $("runs").replaceChildren(el("p", { class: "empty" }, error.message)));
     return;

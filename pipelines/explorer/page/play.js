@@ -1,4 +1,4 @@
-// A table: play hands against a blueprint, and see afterwards what it would have done and what was lost.
+// A table: play hands against a blueprint or an agent, and see afterwards what it would have done and what was lost.
 
 import { actionClasses, actionName } from "./actions.js";
 import { bigBlinds, cards, el, fill, percent, send, signed } from "./dom.js";
@@ -27,16 +27,17 @@ function reviewOf(step, bigBlind) {
   );
 }
 
-export function drawPlay(root, source, blueprints, open) {
-  if (!blueprints.length) {
+export function drawPlay(root, source, opponents) {
+  if (!opponents.length) {
     root.replaceChildren(el("p", { class: "empty" }, "There is no blueprint in this store to play against. make blueprint trains one."));
     return;
   }
-  const chosen = blueprints.some((one) => one.id === source) ? source : blueprints[0].id;
+  const chosen = opponents.find((one) => one.id === source) || opponents[0];
   const problem = el("p", { class: "problem", role: "alert" });
   const area = el("div", { class: "felt", "aria-live": "polite" });
-  const against = el("select", { id: "play-source", "aria-label": "Blueprint" }, blueprints.map((one) => el("option", { value: one.id, selected: one.id === chosen }, one.title)));
-  const kind = el("select", { id: "play-opponent", "aria-label": "Opponent", onchange: (event) => { opponent = event.target.value; } }, el("option", { value: "blueprint", selected: opponent === "blueprint" }, "plays the blueprint"), el("option", { value: "subgame", selected: opponent === "subgame" }, "solves every street again"));
+  const isAgent = (id) => opponents.find((one) => one.id === id).kind === "agent";
+  const against = el("select", { id: "play-source", "aria-label": "Opponent's strategy", onchange: () => { kind.disabled = isAgent(against.value); } }, opponents.map((one) => el("option", { value: one.id, selected: one === chosen }, one.title)));
+  const kind = el("select", { id: "play-opponent", "aria-label": "Opponent", disabled: chosen.kind === "agent", onchange: (event) => { opponent = event.target.value; } }, el("option", { value: "blueprint", selected: opponent === "blueprint" }, "plays it as it is"), el("option", { value: "subgame", selected: opponent === "subgame" }, "solves every street again"));
 
   async function tell(question) {
     problem.textContent = "";
@@ -81,11 +82,11 @@ export function drawPlay(root, source, blueprints, open) {
   }
 
   root.replaceChildren(
-    el("h2", {}, "Play against the blueprint"),
-    el("div", { class: "tools" }, against, kind, el("button", { type: "button", class: "primary", id: "take-seat", onclick: () => tell(send("POST", "play", { source: against.value, opponent })) }, table ? "New table" : "Take a seat")),
+    el("h2", {}, "Play against a blueprint or an agent"),
+    el("div", { class: "tools" }, against, kind, el("button", { type: "button", class: "primary", id: "take-seat", onclick: () => tell(send("POST", "play", { source: against.value, opponent: isAgent(against.value) ? "blueprint" : opponent })) }, table ? "New table" : "Take a seat")),
     problem,
     area,
-    el("p", { class: "hint" }, "bb/100 is the mean of all hands with its 95 % interval. EV lost compares each of your actions with the best one by the strategy's own values."),
+    el("p", { class: "hint" }, "bb/100 is the mean of all hands with its 95 % interval. EV lost compares each of your actions with the best one by the values of the blueprint, also against an agent."),
   );
   refresh();
 }

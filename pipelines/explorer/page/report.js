@@ -58,7 +58,7 @@ export async function drawReport(panel, context) {
     const head = columns.map(([key, name]) => el("th", { scope: "col", class: key === "cards" ? "" : "number" }, key === "bar" ? "" : el("button", { type: "button", onclick: () => { sorting.down = sorting.key === key ? !sorting.down : true; sorting.key = key; refresh(); } }, name)));
     refresh();
     return [
-      el("p", { class: "hint" }, `${data.rows[0].seat.toUpperCase()} acts. On average: ${names.map((name, index) => `${name} ${percent(data.mean[index])}`).join(", ")}.`, data.missing ? ` ${data.missing} boards have no answer.` : ""),
+      el("p", { class: "hint" }, `${data.rows[0].seat.toUpperCase()} acts. On average: ${names.map((name, index) => `${name} ${percent(data.mean[index])}`).join(", ")}.`, data.missing ? ` ${data.missing} boards have no answer.` : "", withEv && data.ev_meaning ? ` ${data.ev_meaning}.` : ""),
       el("input", { type: "search", placeholder: "find: h, A, 9s", "aria-label": "Find cards", oninput: (event) => { find = event.target.value; refresh(); } }),
       el("div", { class: "scroll" }, el("table", { class: "report" }, el("thead", {}, el("tr", {}, head)), body)),
     ];

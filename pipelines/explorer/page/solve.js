@@ -5,9 +5,16 @@ import { $, ask, bytes, el, fill, percent, send } from "./dom.js";
 
 const settings = { depth: "quick", safety: "unsafe", sizes: "", raises: "", iterations: 300, target_pct: "" };
 const locks = new Map();
+const begun = new Set();
 let watching = null;
 
 const seconds = (value) => (value === null || value === undefined ? "–" : value < 90 ? `${value.toFixed(0)} s` : `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`);
+
+// A blueprint with one locked decision, as a source: the server reads it from its name.
+export function lockedSource(blueprint, lock) {
+  const shares = Object.entries(lock.strategy).map(([token, share]) => `${token}=${share}`).join(",");
+  return `locked:${blueprint}|${lock.line}|${shares}${lock.hands ? `|${lock.hands}` : ""}`;
+}
 
 // Follow a solve by server-sent events until it has ended.
 function watch(model, context) {
@@ -88,23 +95,27 @@ function lockEditor(context, refresh) {
   const hands = el("input", { type: "text", placeholder: "all hands, or a range: QQ+,AKs", "aria-label": "Hands to lock" });
   const problem = el("p", { class: "problem" });
   const add = (lock) => { locks.set(lock.line, lock); refresh(); };
+  // The lock that the percentages say, or nothing with a word about what is wrong.
+  const written = () => {
+    const shares = inputs.map((input) => Number(input.value || 0) / 100);
+    const total = shares.reduce((sum, share) => sum + share, 0);
+    problem.textContent = Math.abs(total - 1) > 1e-6 ? `The percentages sum to ${Math.round(100 * total)}; they must sum to 100.` : "";
+    if (problem.textContent) return null;
+    return { line: node.line, strategy: Object.fromEntries(node.actions.map((action, index) => [action.token, shares[index]]).filter(([, share]) => share > 0)), hands: hands.value || null };
+  };
   return el(
     "details",
     { class: "locks", open: locks.size > 0 },
     el("summary", {}, `Lock decisions${locks.size ? ` (${locks.size})` : ""}`),
-    el("p", { class: "hint" }, "A locked decision is played as you say. The solve then finds the best play around it."),
+    el("p", { class: "hint" }, "A locked decision is played as you say.", context.canSolve ? " The solve then finds the best play around it." : ""),
     el("div", { class: "lock-row" }, node.actions.map((action, index) => el("label", { class: "field" }, el("span", {}, actionName(action.label, node.big_blind)), inputs[index]))),
     el("label", { class: "field wide" }, el("span", {}, "Hands"), hands),
     el(
       "div",
       { class: "tools" },
-      el("button", { type: "button", class: "plain", id: "lock-percent", onclick: () => {
-        const shares = inputs.map((input) => Number(input.value || 0) / 100);
-        const total = shares.reduce((sum, share) => sum + share, 0);
-        if (Math.abs(total - 1) > 1e-6) { problem.textContent = `The percentages sum to ${Math.round(100 * total)}; they must sum to 100.`; return; }
-        add({ line: node.line, strategy: Object.fromEntries(node.actions.map((action, index) => [action.token, shares[index]]).filter(([, share]) => share > 0)), hands: hands.value || null });
-      } }, "Lock to these"),
-      el("button", { type: "button", class: "plain", id: "lock-shown", onclick: () => add({ line: node.line, source: state.source, hands: hands.value || null }) }, "Lock as shown"),
+      !context.canSolve ? null : el("button", { type: "button", class: "plain", id: "lock-percent", onclick: () => { const lock = written(); if (lock) add(lock); } }, "Lock to these"),
+      !context.canSolve ? null : el("button", { type: "button", class: "plain", id: "lock-shown", onclick: () => add({ line: node.line, source: state.source, hands: hands.value || null }) }, "Lock as shown"),
+      context.blueprint ? el("button", { type: "button", class: "plain", id: "lock-agent", title: "The blueprint with this decision as you say, as a source and to play against", onclick: () => { const lock = written(); if (lock) context.go({ source: lockedSource(context.blueprint, lock), line: node.line, board: node.board }); } }, "Show as agent") : null,
     ),
     problem,
     [...locks.values()].map((lock) =>
@@ -150,7 +161,7 @@ export async function drawSolve(panel, context) {
       ),
       lockEditor(context, refresh),
     );
-  } else parts.push(el("p", { class: "empty" }, "Walk to a decision after the flop to solve its street again. Blueprints and subgames can be solved; saved spots and agents cannot."));
+  } else parts.push(el("p", { class: "empty" }, "Walk to a decision after the flop to solve its street again. Blueprints and subgames can be solved; saved spots and agents cannot."), context.blueprint ? lockEditor(context, refresh) : null);
   parts.push(progress);
   parts.push(
     el("h3", {}, "Preflop game"),
@@ -162,7 +173,14 @@ export async function drawSolve(panel, context) {
     ),
   );
   parts.push(el("h3", {}, "Solves of this session"), el("div", { class: "solves", id: "solves" }));
-  fill(panel, parts);
+  fill(panel, ...parts);
+  const place = [state.source, node.line, node.board].join(" ");
+  if (node.goes_on && about.write && !begun.has(place)) {
+    // A deep solve goes on by itself on the cards that were chosen, once; after a cancel the buttons are there.
+    begun.add(place);
+    await start({ kind: "next_street", source: state.source, line: node.line, board: node.board }, context);
+    return;
+  }
   const solves = await listSolves(context);
   const running = solves.find((model) => model.state === "running" || model.state === "queued");
   if (running && !watching) watch(running, context);

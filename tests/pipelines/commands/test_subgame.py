@@ -137,3 +137,55 @@ def test_bad_input_is_one_line(exported: Path, words: tuple[str, ...], message: 
     with pytest.raises(UserError, match=message) as refused:
         run(exported, *words)
     assert "\n" not in str(refused.value)
+
+
+def test_a_locked_decision_and_the_kept_solve_as_a_chart(exported: Path, tmp_path: Path) -> None:
+    """The lock is played as given, also as the source of another one, and the kept street opens like any bundle."""
+    bundle = tmp_path / exported.name
+    shutil.copytree(exported, bundle)
+    lock = tmp_path / "lock.json"
+    lock.write_text(json.dumps({"line": "b250c/xx/", "strategy": {"x": 1.0}}))
+    words = (bundle, "--line", "b250c/xx/", "--board", TURN, "--iterations", 2, *SMALL, "--json")
+    assert json.loads(run(*words, "--lock", lock))["frequencies"] == pytest.approx([1.0, 0.0])
+    (kept,) = tmp_path.glob("subgame-*")
+    lock.write_text(json.dumps({"line": "b250c/xx/", "source": kept.name, "hands": "22+"}))
+    again = json.loads(run(*words, "--lock", lock))["hands"]
+    assert again["AsAh"]["strategy"] == pytest.approx([1.0, 0.0])
+
+    def read(*words: object) -> dict:
+        done = CliRunner().invoke(app, [str(word) for word in (*words, "--json")])
+        assert done.exception is None
+        return json.loads(done.stdout)
+
+    chart = read("chart", kept)
+    assert (chart["line"], chart["player"], chart["board"]) == ("b250c/xx/", "bb", TURN)
+    assert chart["frequencies"]["check"] == pytest.approx(1.0)
+    assert chart["source"]["locked"] == ["b250c/xx/"]
+    lines = read("lines", kept)["lines"]
+    assert [entry["line"] for entry in lines][:2] == ["b250c/xx/", "b250c/xx/x"]
+    held = read("range", kept, "b250c/xx/x", "--player", "bb")["weights"]
+    assert max(held.values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"line": "b250c/xx/"}', "give a strategy, or the source"),
+        ('{"line": "b250c/xx/", "strategy": {"x": 0.5}}', "the probabilities sum to 0.5"),
+        (
+            '{"line": "b250c/xx/", "strategy": {"x": 2}}',
+            "strategy.x: Input should be less than or equal to 1",
+        ),
+        ('{"line": "b250c/xx/", "hand": "AA"}', "hand: Extra inputs are not permitted"),
+        ('{"line": "b250c/xx/", "source": "nothing"}', "nothing: no bundle"),
+        ("[]", "expected a JSON object"),
+    ],
+)
+def test_a_lock_that_makes_no_sense_is_refused(
+    exported: Path, tmp_path: Path, text: str, message: str
+) -> None:
+    lock = tmp_path / "lock.json"
+    lock.write_text(text)
+    with pytest.raises(UserError, match=message) as refusal:
+        run(exported, "--line", "b250c/xx/", "--board", TURN, "--iterations", 2, *SMALL, "--lock", lock)
+    assert "\n" not in str(refusal.value)

@@ -11,7 +11,7 @@ import pytest
 import conf
 from pipelines.config.composition import check_sweep, compose_config, split_flags
 from pipelines.config.machine import largest_object_store_mb
-from pipelines.config.trainable import check_trainable, heads_up_game
+from pipelines.config.trainable import check_trainable, fitted_to_seats, heads_up_game
 from pipelines.run.errors import UserError
 from solver.betting.tree import game_tree
 
@@ -268,3 +268,14 @@ def test_the_boards_that_share_a_set_of_buckets_are_bounded(
     overrides: list[str], street: str, boards: int
 ) -> None:
     assert compose_config(overrides).abstraction.boards_of_smallest_set(street) == boards
+
+
+def test_several_seats_share_the_buckets_of_all_textures() -> None:
+    asked = compose_config(["+preset=standard", "game=six_max100"])
+    fitted = fitted_to_seats(asked).abstraction
+    assert asked.abstraction.scope == "texture"
+    assert (fitted.scope, fitted.textures) == ("global", asked.abstraction.textures)
+    assert set(fitted.buckets.model_dump().values()) == {500}
+    for same in (["+preset=standard"], ["+preset=fast", "game=six_max100"]):
+        config = compose_config(same)
+        assert fitted_to_seats(config) == config

@@ -313,3 +313,32 @@ def test_an_address_that_makes_no_sense_says_so(browser: Browser, address: str, 
     # There is something to go on from.
     expect(page.locator(".legend-action").first).to_be_visible()
     page.close()
+
+
+def test_a_deep_solve_goes_on_by_itself_on_the_card_that_is_chosen(open_page: Callable[..., Page]) -> None:
+    page = open_page(f"?source={BLUEPRINT}&line=b250c/xx/&board={TURN}&tab=solve")
+    page.locator("#solve-sizes").fill("75%")
+    page.locator("#solve-raises").fill("a")
+    page.locator("#solve-iterations").fill("20")
+    page.locator("#solve-deep").click()
+    page.wait_for_url(re.compile("source=subgame-"))
+    page.goto(page.url.replace("line=b250c/xx/", "line=b250c/xx/xx/").replace(TURN, RIVER))
+    expect(page.locator("#legend .legend-action").first).to_be_visible()
+    # It is still the solve of the turn that is shown, with its river answered by a solve of its own.
+    assert "source=subgame-" in page.url
+    expect(page.locator("#about")).to_contain_text("here: b250c/xx/xx/ on")
+
+
+def test_a_decision_is_locked_and_played_against(open_page: Callable[..., Page]) -> None:
+    page = open_page(f"?source={BLUEPRINT}&line=b250&tab=solve")
+    page.locator(".locks summary").click()
+    page.get_by_label("Percent of call").fill("100")
+    page.locator("#lock-agent").click()
+    page.wait_for_url(re.compile("source=locked"))
+    expect(page.locator("#about")).to_contain_text("locked at b250: c=1")
+    expect(page.get_by_role("button", name=re.compile("^Call, 100"))).to_be_visible()
+    page.locator("#page-play").click()
+    expect(page.locator("#play-opponent")).to_be_disabled()
+    page.locator("#take-seat").click()
+    page.locator('.act[data-token="b250"]').click()
+    expect(page.locator(".story")).to_contain_text("opponent (bb): calls")

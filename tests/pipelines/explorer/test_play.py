@@ -123,8 +123,32 @@ def test_an_action_out_of_turn_or_off_the_menu_is_refused(client: Client) -> Non
     assert "deal the next one" in answer.json()["detail"]
     assert client.get("/api/play/none").status_code == 404
     assert client.get(f"/api/play/{table['id']}").json()["hands_played"] == 1
-    answer = client.post("/api/play", json={"source": f"uniform:{BLUEPRINT}"})
-    assert "is no blueprint" in answer.json()["detail"]
+    answer = client.post("/api/play", json={"source": f"uniform:{BLUEPRINT}", "opponent": "subgame"})
+    assert "uniform does not solve" in answer.json()["detail"]
+
+
+def test_agents_sit_down_too(client: Client) -> None:
+    """Always-fold gives up the blinds; the person's decisions are still looked at by the blueprint."""
+    table = act(client, sit(client, source=f"always-fold:{BLUEPRINT}"), "b250")
+    assert (table["over"], table["won"], table["line"]) == (True, 1.0, "b250f")
+    assert sum(table["review"][0]["strategy"]) == pytest.approx(1.0)
+    # As the small blind it folds at once, and the person has nothing to decide.
+    table = deal(client, table)
+    assert (table["over"], table["won"], table["review"]) == (True, 0.5, [])
+    assert (table["hands_played"], table["mean"]) == (2, 75.0)
+
+
+def test_a_locked_strategy_sits_down_too(client: Client) -> None:
+    """It calls every raise before the flop, and plays the blueprint after it."""
+    table = sit(client, source=f"locked:{BLUEPRINT}|b250|c=1")
+    for _ in range(4):
+        if table["seat"] == "sb":
+            table = act(client, table, "b250")
+            assert table["line"].startswith("b250c/")
+        while not table["over"]:
+            tokens = [action["token"] for action in table["actions"]]
+            table = act(client, table, next(token for token in ("f", "x") if token in tokens))
+        table = deal(client, table)
 
 
 def test_cards_are_not_told_before_they_are_shown(client: Client) -> None:

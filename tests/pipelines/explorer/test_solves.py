@@ -155,6 +155,72 @@ def test_a_locked_decision_is_played_as_given(client: Client, ask: Ask) -> None:
     assert again["state"] == "done"
 
 
+@pytest.fixture(scope="module")
+def deep(client: Client) -> Any:
+    """A turn solved to the river, ended; what it takes was told when it was asked for."""
+    model = start(client, line="b250c/xx/", depth="deep", iterations=60)
+    assert model["memory_bytes"] > 0
+    return ended(client, model)
+
+
+def test_a_deep_solve_goes_on_to_the_river(client: Client, deep: Any, ask: Ask, store: Path) -> None:
+    """The street of a chosen card is solved from the ranges that the deep solve left, and is then part of it."""
+    turn = ask("node", source=deep["source"], line="b250c/xx/", board=TURN)
+    bet = turn["actions"][1]["next"] + "c"
+    for line in ("b250c/xx/xx", bet):
+        here = ask("node", source=deep["source"], line=line, board=RIVER)
+        assert (here["kind"], here["goes_on"], here["can_solve"]) == ("unsolved", True, True)
+        assert "from the ranges that the street before left" in here["note"]
+        request = {"kind": "next_street", "source": deep["source"], "line": line, "board": RIVER}
+        answer = client.post("/api/solve", json=request)
+        assert answer.status_code == 202, answer.text
+        done = ended(client, answer.json())
+        river = ask("node", source=deep["source"], line=line, board=RIVER)
+        assert (river["kind"], river["answered_by"]) == ("decision", done["source"])
+        kept, before = open_bundle(store / done["source"]), open_bundle(store / deep["source"])
+        assert isinstance(kept, SubgameBundle)
+        assert isinstance(before, SubgameBundle)
+        assert (kept.parent_key, kept.solved.iterations) == (before.key, 60)
+        left = before.solved.range(1, line)
+        held = kept.solved.ranges[1] > 0
+        assert kept.solved.ranges[1][held] == pytest.approx(left[held] / left[held].max(), rel=1e-4)
+        # Asked again, it is there.
+        assert client.post("/api/solve", json=request).json()["cached"] is True
+    # Another river of the same line is not solved yet.
+    other = ask("node", source=deep["source"], line="b250c/xx/xx", board=TURN + "9h")
+    assert other["goes_on"] is True
+
+
+def test_earlier_streets_are_told_by_the_solve_that_made_them(client: Client, deep: Any, ask: Ask) -> None:
+    river = ended(client, start(client, source=deep["source"], line="b250c/xx/xx/", board=RIVER))
+    back = ask("node", source=river["source"], line="b250c/xx/", board=TURN)
+    assert (back["answered_by"], back["kind"]) == (deep["source"], "decision")
+    flop = ask("node", source=river["source"], line="b250c/", board=TURN[:6])
+    assert flop["answered_by"] == BLUEPRINT
+    shown = ask("node", source=river["source"], line="b250c/xx/xx/", board=RIVER)
+    told = [step["answered_by"] for step in shown["history"]]
+    assert told == [BLUEPRINT] * 4 + [deep["source"]] * 2
+    by_turn = ask("node", source=deep["source"], line="b250c/xx/x", board=TURN)
+    assert shown["history"][5]["actions"] == by_turn["actions"]
+    # Solved again from the river's solve, the flop starts with the blueprint's ranges, and the turn as it did.
+    for line, board in (("b250c/", TURN[:6]), ("b250c/xx/", TURN)):
+        again = client.post(
+            "/api/solve",
+            json={"kind": "subgame", **SMALL, "source": river["source"], "line": line, "board": board},
+        )
+        assert again.status_code == 202, again.text
+        client.delete(f"/api/solve/{again.json()['id']}")
+
+
+def test_a_street_is_not_skipped(client: Client, ask: Ask) -> None:
+    flop = ended(client, start(client, line="b250c/", board=TURN[:6], depth="deep", iterations=2))
+    assert ask("node", source=flop["source"], line="b250c/xx", board=TURN)["goes_on"] is True
+    for kind in ("next_street", "subgame"):
+        request = {"kind": kind, "source": flop["source"], "line": "b250c/xx/xx/", "board": RIVER}
+        answer = client.post("/api/solve", json=request)
+        assert (answer.status_code, "solve the turn first" in answer.json()["detail"]) == (422, True)
+
+
 def test_a_deep_solve_measures_how_exploitable_it_is(client: Client) -> None:
     river = {"line": "b250c/xx/xx/", "board": RIVER, "depth": "deep", "iterations": 60, "target_pct": 0.01}
     model = start(client, **river)
@@ -198,6 +264,7 @@ def test_solved_boards_make_a_report(client: Client, solved: Any, ask: Ask) -> N
         ({"locks": [{"line": "b250c/xx/", "strategy": {"x": 0.5}}]}, "lock: the probabilities sum to 0.5"),
         ({"locks": [{"line": "b250c/xx/"}]}, "locks: give a strategy, or the source"),
         ({"unknown": 1}, "unknown: Extra inputs are not permitted"),
+        ({"kind": "next_street"}, "sizes: Extra inputs are not permitted"),
     ],
 )
 def test_a_solve_that_makes_no_sense_is_refused(client: Client, request_: Any, message: str) -> None:
@@ -210,9 +277,11 @@ def test_a_solve_that_needs_too_much_memory_is_refused_before_it_starts(store: P
     app = create_app(store, workers=1)
     app.state.solves.memory_limit = 1000
     client = Client(app)
-    done = ended(client, start(client, iterations=7))
-    assert done["state"] == "failed"
-    assert "over the limit" in done["detail"]
+    for depth in ("quick", "deep"):
+        answer = client.post("/api/solve", json={"kind": "subgame", **SPOT, **SMALL, "depth": depth})
+        assert answer.status_code == 422
+        assert "over the limit of 0 MiB; use fewer sizes" in answer.json()["detail"]
+    assert client.get("/api/solves").json()["solves"] == []
     app.state.solves.close()
 
 

@@ -176,6 +176,11 @@ def test_a_report_has_a_row_for_every_card_that_may_come(ask: Ask, exported: Pat
     shares = np.array([row["frequencies"] for row in data["rows"]])
     assert data["mean"] == pytest.approx(weights @ shares / weights.sum(), abs=1e-5)
     # The tiny blueprint has buckets for one turn only; the others are counted.
+    # What a river is worth to the player who acts is the mean over its range that the decision itself shows.
+    for row in data["rows"][::20]:
+        node = ask("node", source=BLUEPRINT, line="b250c/xx/xx/", board=row["board"], raw=True)
+        assert row["ev"] == pytest.approx(node["ev"], abs=1e-4)
+    assert data["ev_meaning"] == node["ev_meaning"]
     turns = ask("report", source=BLUEPRINT, line="b250c/xx", board=FLOP)
     assert (len(turns["rows"]) + turns["missing"]) == 49
     assert turns["missing"] > 0

@@ -131,7 +131,9 @@ def test_a_turn_cut_before_the_river_plays_as_the_whole_tree(name, isomorphism):
 
 @pytest.mark.parametrize("isomorphism", [True, False])
 def test_a_flop_and_turn_cut_before_the_river_play_as_the_whole_tree(isomorphism):
-    whole, cut, nodes = pair_of_engines(*short_deck_flop(alike=isomorphism), TURN, isomorphism=isomorphism)
+    # With this seed no hand is indifferent but for rounding, which would break ties differently in the two engines.
+    spot = short_deck_flop(alike=isomorphism)
+    whole, cut, nodes = pair_of_engines(*spot, TURN, isomorphism=isomorphism, seed=4)
     # Of 17 turn cards, the five spades, less three on the board, and five of one of the other suits are dealt.
     assert len(np.unique(cut.leaves.boards, axis=0)) == (7 if isomorphism else 17)
     for engine in (whole, cut):

@@ -11,8 +11,9 @@ from abstractions.cards import live_combos, parse_board
 from solver.betting.lines import PUBLIC_CARDS
 from solver.betting.public_tree import NodeKind
 from solver.match.players import BlueprintPlayer
-from solver.match.simple import SIMPLE, simple_blueprint
+from solver.match.simple import simple_blueprint
 from solver.match.table import Table
+from solver.simple_strategies import SIMPLE
 from tests.solver.blueprint.small_games import TINY, game_of
 from tests.solver.match.random_blueprints import SHALLOW, random_blueprint
 

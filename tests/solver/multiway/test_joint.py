@@ -16,7 +16,7 @@ from solver.betting.public_tree import NodeKind
 from solver.multiway.deals import WIDTH, _deal_key, _uniform, boards_dealt, deal_cards
 from solver.multiway.game import MultiwayGame
 from solver.multiway.replica import Player
-from solver.multiway.traversal import Columns
+from solver.multiway.space import Columns
 
 NO_BETS = (StreetSizes(None, None, None, None),) * 3
 ONE_BET = (StreetSizes("100%", None, "100%", None),) * 3

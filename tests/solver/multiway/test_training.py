@@ -15,8 +15,9 @@ from solver.cfr.schedules import schedule
 from solver.multiway.deals import WIDTH, Cards, Deck, _deal_key, _uniform, cards_of, deal_cards
 from solver.multiway.game import MultiwayGame
 from solver.multiway.replica import Player, Replica, Streams
-from solver.multiway.responder import Responding, evaluate_seat
+from solver.multiway.responder import Responding, evaluate_seat, train_responder
 from solver.multiway.trainer import MultiwayTrainer
+from tests.solver.multiway.exact_toy import best_responses
 
 
 def one_bet_tree(seats: int) -> PublicTree:
@@ -128,21 +129,35 @@ def toy() -> MultiwayTrainer:
 
 
 @pytest.mark.deep
-def test_the_three_seat_toy_has_the_published_values(toy: MultiwayTrainer) -> None:
+def test_the_three_seat_toy_has_the_published_values_and_nobody_gains_from_leaving_it(
+    toy: MultiwayTrainer,
+) -> None:
     toy.run(340)
     table = toy.strategy().table
-    chips = 2 * Player(toy.game).play(table, table, 77, 0, 2_000_000, learn=False).mean(axis=0)
-    assert chips == pytest.approx([-0.0890, -0.4407, 0.5289], abs=0.003)
+    values, best = best_responses(toy.game, table)
+    assert 2 * values == pytest.approx([-0.0890, -0.4407, 0.5289], abs=0.003)
+    assert 1000 * (best - values).max() < 5.0
     for seat in range(3):
         result = evaluate_seat(toy.game, table, seat, Responding(40, 5000, 400_000, 7))
-        assert result.gain.low < 5.0
+        assert result.gain.low < 1000 * (best - values)[seat]
+        assert result.gain.mean < 5.0
 
 
-def test_a_few_deals_bring_the_toy_near_its_published_values(toy: MultiwayTrainer) -> None:
-    table = toy.strategy().table
-    chips = 2 * Player(toy.game).play(table, table, 77, 0, 150_000, learn=False).mean(axis=0)
-    assert chips == pytest.approx([-0.0890, -0.4407, 0.5289], abs=0.02)
-    assert chips.sum() == pytest.approx(0.0, abs=0.02)
+def test_a_responder_gains_what_it_says_and_no_more_than_the_best_response(toy: MultiwayTrainer) -> None:
+    game, table = toy.game, toy.strategy().table
+    values, best = best_responses(game, table)
+    assert 2 * values == pytest.approx([-0.0890, -0.4407, 0.5289], abs=0.003)
+    assert values.sum() == pytest.approx(0.0, abs=1e-9)
+    seat, plan = 1, Responding(epochs=20, deals=2500, measured=60_000, seed=7)
+    response = train_responder(game, table, seat, plan)
+    play = np.where(np.repeat(game.row_owner, WIDTH) == seat, response, table).astype(np.float32)
+    responded, _ = best_responses(game, play)
+    gain = 1000 * (responded - values)[seat]
+    assert 0 < gain < 1000 * (best - values)[seat] < 20
+    measured = evaluate_seat(game, table, seat, plan).gain
+    error = (measured.high - measured.low) / 4
+    assert abs(measured.mean - gain) < 4 * error
+    assert 0 < error < 5
 
 
 def test_a_responder_gains_little_from_a_trained_strategy_and_much_from_a_bad_one(

@@ -1,0 +1,33 @@
+"""What a solve will take in memory, told before it is prepared."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solver.betting.public_tree import NodeKind
+from solver.blueprint.strategy import Blueprint
+from solver.exact.betting_plan import leaf_nodes
+from solver.exact.forecast import engine_bytes
+from solver.postflop.solver import AUTO
+from solver.subgame.config import SubgameConfig
+from solver.subgame.solve import SAMPLED
+from solver.subgame.subgame import Subgame
+from solver.subgame.trained_leaves import DTYPE
+
+
+def forecast_bytes(blueprint: Blueprint, subgame: Subgame, config: SubgameConfig) -> int:
+    """Bytes that a solve needs at least: its tables, and the all-in matrices of its boards.
+
+    Scratch comes on top of it. What a solve really takes is known once it is prepared.
+    """
+    tree, _ = subgame.searched
+    has_leaves = len(leaf_nodes(tree)) > 0
+    total = engine_bytes(tree, subgame.cards, SAMPLED if has_leaves else AUTO, has_leaves=has_leaves)
+    if has_leaves and config.continuation == "trained":
+        whole = subgame.tree
+        chosen = (whole.parent >= 0) & (whole.kind[whole.parent] == NodeKind.DECISION)
+        later = whole.street[whole.parent[chosen & (whole.street[whole.parent] > subgame.last_street)]]
+        buckets = np.array([0, *blueprint.bucketing.num_buckets])[later]
+        # Regrets and averages.
+        total += 2 * np.dtype(DTYPE).itemsize * int(buckets.sum())
+    return total
