@@ -60,6 +60,7 @@ from pipelines.stages import (
     textures,
 )
 from pipelines.stages.estimates import core_seconds, disk_bytes
+from pipelines.training.evaluation_boards import tier_label
 from pipelines.training.setup import TrainingConfig
 
 
@@ -282,7 +283,7 @@ def run_tags(config: Config) -> dict[str, str]:
     return {
         "preset": config.preset or "custom",
         "game.id": config.game.id,
-        "tier": multiway_export.TIER if is_multiway(config) else config.evaluate.final_tier,
+        "tier": multiway_export.TIER if is_multiway(config) else tier_label(config.evaluate.final_tier),
         "mlflow.note.content": description(
             config.game.id, stacks, (config.evaluate.checkpoint_tier, config.evaluate.final_tier)
         ),

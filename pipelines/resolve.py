@@ -35,6 +35,7 @@ from pipelines.training.evaluation_boards import (
     EvaluationBoards,
     evaluate_blueprint,
     evaluation_boards,
+    tier_label,
 )
 from pipelines.training.resolved_flops import Resolving, evaluate_resolved
 from solver.betting.lines import FLOP, STREETS
@@ -114,7 +115,7 @@ def resolve(request: Request) -> str:
         reporter,
         stage="resolve",
         name=f"resolve-{street}-{bundle.key[:6]}",
-        tags={"command": "resolve", "tier": request.tier, "key.export": bundle.key},
+        tags={"command": "resolve", "tier": tier_label(request.tier), "key.export": bundle.key},
         params=flatten({**vars(resolving), "tier": request.tier, "flops": len(boards.flops)}),
     ) as batch:
         alone = evaluate_blueprint(blueprint, boards, batch.cluster())

@@ -163,7 +163,7 @@ class Abstraction(_Section):
         return (FLOPS if self.scope == "global" else FLOPS // self.textures) * cards
 
 
-Tier = Literal["real", "real_small", "small", "full", "huge", "balanced"]
+Tier = Literal["real", "real_small", "small", "full", "huge"]
 
 
 class Evaluate(_Section):

@@ -35,7 +35,7 @@ from abstractions.isomorphism import board_index
 from abstractions.textures import Textures, medoid_boards
 from pipelines.run.cluster import Cluster, OnDemand, unlocked
 from pipelines.training.flop_draw import balanced_features
-from pipelines.training.tier_flops import ALL_RUN_OUTS, TIER_FLOPS
+from pipelines.training.tier_flops import ALL_RUN_OUTS, TIER_FLOPS, TIER_LABELS
 from solver.blueprint.boards import BatchBuckets, street_buckets
 from solver.blueprint.evaluation import BlueprintValue, Evaluation, gain_error, gain_responses, mean_gain
 from solver.blueprint.flop_values import FlopBoards, FlopEvaluator, Response, group_boards
@@ -96,6 +96,12 @@ class Tier:
 TIERS = {name: Tier(*parts) for name, parts in TIER_FLOPS.items()}
 #: Metadata of a config field that names a tier: a stage's key has the flops and run-outs of that tier.
 TIER_NAME = {"content": TIERS.get}
+
+
+def tier_label(name: str) -> str:
+    """Name under which the figures of a tier are recorded and compared."""
+    return TIER_LABELS.get(name, name)
+
 
 Boards = tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.int16]]
 

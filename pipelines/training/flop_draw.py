@@ -32,7 +32,7 @@ _DRAWS = 500
 #: Flops of each stratum. Of the rare strata more than their share, so that their weight rests on two flops at least.
 REAL_COUNTS = (7, 10, 2, 3, 2)
 SMALL_COUNTS = (1, 2, 1, 1, 1)
-BALANCED_COUNTS = (15, 21, 4, 4, 4)
+FULL_COUNTS = (15, 21, 4, 4, 4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +191,7 @@ def drawn_tiers() -> dict[str, tuple[NDArray[np.intp], Floats]]:
     return {
         "real": real,
         "real_small": choose_flops(real[0], SMALL_COUNTS),
-        "balanced": draw_flops(BALANCED_COUNTS, _DRAWS, _SEED + 1),
+        "full": draw_flops(FULL_COUNTS, _DRAWS, _SEED + 1),
     }
 
 
