@@ -76,7 +76,7 @@ class Game(_Section):
         # One ante for all seats is the same as a list of it.
         keys["antes"] = list(game.antes)
         # These keys came later. Left out while they are off, they leave the ids of earlier runs as they were.
-        for key in ("no_flop_no_drop", "big_blind_ante", "max_flop_players", "payouts"):
+        for key in ("no_flop_no_drop", "big_blind_ante", "max_flop_players", "payouts", "small_blind_sizes"):
             if (game.num_seats == 2 and key == "max_flop_players") or not getattr(game, key):
                 keys.pop(key, None)
         digest = hashlib.sha256(json.dumps(keys, separators=(",", ":")).encode())

@@ -164,6 +164,9 @@ class GameConfig:
         Preflop menu by raise depth, the last one repeats: ``("2.5", "3x", "2.5x,a")``.
     over_limp_sizes
         Preflop menu of the first raise once somebody limped, in big blinds; empty: that of raise depth 0.
+    small_blind_sizes
+        Preflop menu of the small blind where everybody before it folded, with three or more seats; empty: that of
+        raise depth 0.
     raise_cap
         Bets and raises allowed preflop, 0 = no cap.
     max_flop_players
@@ -194,6 +197,7 @@ class GameConfig:
     limp: Flag = True
     raise_sizes: Annotated[tuple[PreflopMenu, ...], otherwise("is not a list")] = ("2.5", "3x", "2.5x", "a")
     over_limp_sizes: PreflopMenu = ""
+    small_blind_sizes: PreflopMenu = ""
     raise_cap: Chips = 4
     max_flop_players: Chips = 0
     postflop: tuple[StreetSizes, ...] = (StreetSizes(),) * 3
@@ -255,6 +259,12 @@ class GameConfig:
         """The largest forced bet, the unit of preflop opening sizes."""
         return max(self.big_blind, self.straddle)
 
+    @property
+    def _other_first_raises(self) -> dict[str, str]:
+        """Menus of the first raise that are given besides `raise_sizes`, by key."""
+        keys = ("over_limp_sizes", "small_blind_sizes")
+        return {key: getattr(self, key) for key in keys if getattr(self, key)}
+
     def _validate(self) -> None:
         seats = self.num_seats
         if not 2 <= seats <= MAX_SEATS:
@@ -278,8 +288,12 @@ class GameConfig:
             raise ValueError("raise_sizes: no menu; give one per raise depth, such as ['2.5', '3x', 'a']")
         for depth, menu in enumerate(self.raise_sizes):
             parse_preflop_menu(menu, depth=depth, blind=self.blind_unit, where=f"raise_sizes[{depth}]")
-        if self.over_limp_sizes:
-            parse_preflop_menu(self.over_limp_sizes, depth=0, blind=self.blind_unit, where="over_limp_sizes")
+        for key, menu in self._other_first_raises.items():
+            parse_preflop_menu(menu, depth=0, blind=self.blind_unit, where=key)
+        if seats == 2 and self.small_blind_sizes:
+            raise ValueError(
+                "small_blind_sizes: with two seats the small blind is always first in; accepted: raise_sizes"
+            )
         if len(self.postflop) != 3:
             raise ValueError(f"postflop: {len(self.postflop)} menus; accepted: 3 (flop, turn, river)")
         for street, sizes in zip(STREETS[FLOP:], self.postflop):
@@ -311,8 +325,9 @@ class GameConfig:
         levels = {(self.blind_unit, self.blind_unit)}  # (bet level, smallest legal increment) at each depth
         for depth, text in enumerate(self.raise_sizes):
             reached = self._reached(text, depth, f"raise_sizes[{depth}]", levels)
-            if depth == 0 and self.over_limp_sizes:
-                reached |= self._reached(self.over_limp_sizes, 0, "over_limp_sizes", levels)
+            if depth == 0:
+                for key, menu in self._other_first_raises.items():
+                    reached |= self._reached(menu, 0, key, levels)
             levels = reached
 
     def _reached(
@@ -336,7 +351,7 @@ class GameConfig:
         """Read a config table; ``bet_sizes`` and ``donk_sizes`` are written as in spot files.
 
         ``stacks`` may be one number for two equal stacks, ``antes`` one number for every seat, and a
-        depth of ``raise_sizes`` and ``over_limp_sizes`` a text, a number or a list of either.
+        depth of ``raise_sizes``, ``over_limp_sizes`` and ``small_blind_sizes`` a text, a number or a list of either.
 
         Examples
         --------

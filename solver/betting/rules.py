@@ -32,14 +32,16 @@ class StreetMenus(NamedTuple):
     """Parsed menus of one street.
 
     ``bet`` and ``raises`` are indexed by role (0 out of position, 1 in position); ``raises``
-    then by the raises made so far, the last menu repeating. ``donk`` and ``over_limp`` stand in
-    for ``bet`` when they apply. ``max_bets`` caps bets and raises together (0 = no cap).
+    then by the raises made so far, the last menu repeating. ``donk``, ``over_limp`` and ``small_blind``
+    (its first raise where everybody before it folded) stand in for ``bet`` when they apply. ``max_bets``
+    caps bets and raises together (0 = no cap).
     """
 
     bet: tuple[Menu, Menu]
     raises: tuple[tuple[Menu, ...], tuple[Menu, ...]]
     donk: Menu | None = None
     over_limp: Menu | None = None
+    small_blind: Menu | None = None
     max_bets: int = 0
 
 
@@ -246,13 +248,12 @@ def _raise_amounts(rules: BettingRules, state: BettingState, to_call: int, maxim
     if state.acted >> seat & 1 and state.level - mine < state.increment:
         return []
     role = _is_last(rules, state)
-    donk = state.bets == 0 and menus.donk is not None and _is_donk(rules, state)
-    limped = state.bets == 0 and menus.over_limp is not None and state.acted & ~state.folded != 0
+    kind, menu = _menu(rules, state, menus, role)
     pot = rules.dead + sum(state.committed) + to_call
-    key = (state.street, role, donk, limped, state.bets, pot, state.level, state.increment, maximum)
+    key = (state.street, role, kind, state.bets, pot, state.level, state.increment, maximum)
     if key not in rules.resolved:
         rules.resolved[key] = resolve_menu(
-            _menu(menus, role, donk, limped, state.bets),
+            menu,
             rules.thresholds,
             pot=pot,
             previous=state.level,
@@ -264,13 +265,19 @@ def _raise_amounts(rules: BettingRules, state: BettingState, to_call: int, maxim
     return rules.resolved[key]
 
 
-def _menu(menus: StreetMenus, role: int, donk: bool, limped: bool, bets: int) -> Menu:
-    if bets:
+def _menu(rules: BettingRules, state: BettingState, menus: StreetMenus, role: int) -> tuple[int, Menu]:
+    """The menu of the seat to act, with a number that tells apart the menus of a first bet."""
+    if state.bets:
         depths = menus.raises[role]
-        return depths[min(bets, len(depths)) - 1]
-    if donk and menus.donk is not None:
-        return menus.donk
-    return menus.over_limp if limped and menus.over_limp is not None else menus.bet[role]
+        return 0, depths[min(state.bets, len(depths)) - 1]
+    if menus.donk is not None and _is_donk(rules, state):
+        return 1, menus.donk
+    limped = state.acted & ~state.folded != 0
+    if limped and menus.over_limp is not None:
+        return 2, menus.over_limp
+    if not limped and state.actor == 0 and menus.small_blind is not None:
+        return 3, menus.small_blind
+    return 0, menus.bet[role]
 
 
 def _is_last(rules: BettingRules, state: BettingState) -> bool:

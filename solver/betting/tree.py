@@ -296,10 +296,11 @@ def _preflop_menus(config: GameConfig) -> StreetMenus:
         parse_preflop_menu(texts[min(depth, len(texts) - 1)], depth=depth, blind=unit)
         for depth in range(1, max(len(texts), 2))
     )
-    over_limp = None
-    if config.over_limp_sizes:
-        over_limp = parse_preflop_menu(config.over_limp_sizes, depth=0, blind=unit, where="over_limp_sizes")
-    return StreetMenus((first_in, first_in), (raises, raises), over_limp=over_limp, max_bets=config.raise_cap)
+    own = {
+        key: parse_preflop_menu(text, depth=0, blind=unit, where=f"{key}_sizes") if text else None
+        for key, text in (("over_limp", config.over_limp_sizes), ("small_blind", config.small_blind_sizes))
+    }
+    return StreetMenus((first_in, first_in), (raises, raises), max_bets=config.raise_cap, **own)
 
 
 def _with_action(

@@ -31,7 +31,7 @@ def test_the_record_of_a_bundle_reads_back_as_the_game() -> None:
 
 def test_a_record_from_before_a_key_existed_takes_its_default() -> None:
     record = dataclasses.asdict(GameConfig())
-    for key in ("no_flop_no_drop", "over_limp_sizes", "node_limit"):
+    for key in ("no_flop_no_drop", "over_limp_sizes", "small_blind_sizes", "node_limit"):
         del record[key]
     assert GameConfig.from_mapping(record) == GameConfig()
 
@@ -68,6 +68,10 @@ def test_no_flop_no_drop_takes_no_rake_from_a_fold_before_the_flop() -> None:
         ({"no_flop_no_drop": "no"}, "no_flop_no_drop: 'no' is not true or false"),
         ({"merging_threshold": "x"}, "merging_threshold: 'x' is not a number"),
         ({"rake_cap": float("nan")}, "rake_cap: nan is not a number of chips >= 0"),
+        (
+            {"small_blind_sizes": "3"},
+            "small_blind_sizes: with two seats the small blind is always first in; accepted: raise_sizes",
+        ),
         ({"over_limp_sizes": None}, "over_limp_sizes: None is not accepted: a menu such as"),
         ({"postflop_raise_cap": 1.5}, "postflop_raise_cap: 1.5 is not a whole number"),
     ],

@@ -157,6 +157,19 @@ def test_the_first_raise_over_a_limp_has_its_own_menu() -> None:
         assert "open_200" not in action_labels(three, three.node_at(limped))
 
 
+def test_the_small_blind_has_a_menu_of_its_own_where_everybody_before_it_folded() -> None:
+    game = GameConfig(
+        stacks=(10_000,) * 3, raise_sizes=("2.5", "3x"), small_blind_sizes="3.5", over_limp_sizes="5"
+    )
+    tree = game_tree(game, last_street=0)
+    assert action_labels(tree, tree.node_at("f")) == ["fold", "call", "open_350"]
+    assert action_labels(tree, 0) == ["fold", "call", "open_250"]
+    assert action_labels(tree, tree.node_at("c")) == ["fold", "call", "open_500"]
+    assert action_labels(tree, tree.node_at("fc")) == ["check", "open_500"]
+    assert action_labels(tree, tree.node_at("b250")) == ["fold", "call", "raise_750"]
+    assert action_labels(tree, tree.node_at("fb350")) == ["fold", "call", "raise_1050"]
+
+
 def test_a_preflop_tree_stops_where_the_flop_would_come() -> None:
     tree = game_tree(GameConfig(), last_street=0)
     assert set(np.flatnonzero(tree.num_children == 0)) == set(np.flatnonzero(tree.kind != NodeKind.DECISION))
