@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from pipelines.run.bundle_source import maker_run
 from pipelines.run.command import run_command
 from pipelines.run.errors import UserError
 from pipelines.run.progress import Reporter, plain_console, size
-from pipelines.run.recorded_runs import RESOLVED
+from pipelines.run.recorded_runs import HELD_OUT, RESOLVED
 from pipelines.run.tracking import flatten
 from pipelines.training.evaluation_boards import (
     TIERS,
@@ -39,6 +40,7 @@ from pipelines.training.evaluation_boards import (
 )
 from pipelines.training.resolved_flops import Resolving, evaluate_resolved
 from solver.betting.lines import FLOP, STREETS
+from solver.blueprint.evaluation import BlueprintValue
 from solver.subgame.resolved_flop import table_bytes
 
 #: Streets that may be solved again.
@@ -126,6 +128,7 @@ def resolve(request: Request) -> str:
             {
                 f"{RESOLVED}{street}": found.exploitability,
                 "exploitability_alone": alone.exploitability,
+                **_held_out({street: found, "alone": alone}),
                 **{f"loss_{name}": loss for name, loss in found.by_street.items()},
             }
         )
@@ -134,10 +137,21 @@ def resolve(request: Request) -> str:
             batch.tracker.metrics(shown, run=batch.tracker.adopt(maker))
     losses = ", ".join(f"{name} {loss:.1f}" for name, loss in found.by_street.items())
     reporter.say(f"where the rest is lost, in mbb/hand: {losses}")
+    if found.held_out is not None and alone.held_out is not None:
+        reporter.say(
+            f"against a responder that does not know the flops of the tier before they come: "
+            f"{found.held_out:.1f} mbb/hand (blueprint alone {alone.held_out:.1f})"
+        )
     return (
         f"exploitability: {found.exploitability:.1f} mbb/hand (blueprint alone {alone.exploitability:.1f}) "
         f"on {request.tier}, re-solved from {street}"
     )
+
+
+def _held_out(values: Mapping[str, BlueprintValue]) -> dict[str, float]:
+    return {
+        f"{HELD_OUT}{name}": value.held_out for name, value in values.items() if value.held_out is not None
+    }
 
 
 def main() -> None:

@@ -88,6 +88,8 @@ class RunRow:
 
 #: Start of the name of what `pipelines.resolve` measures; the street follows.
 RESOLVED = "exploitability_resolved_"
+#: The same against a responder that does not know the flops of the tier before they come.
+HELD_OUT = "held_out_"
 
 
 def recorded_runs(tracking: Tracking) -> list[RunRow]:
@@ -211,11 +213,15 @@ def _measured(metrics: Mapping[str, float], name: str) -> Measured:
 
 def _resolved(run: Any) -> dict[str, float]:
     """What a run of `pipelines.resolve` measured, by street and tier."""
-    return {
-        f"{name.removeprefix(RESOLVED)} on {run.data.tags['tier']}": value
-        for name, value in run.data.metrics.items()
-        if name.startswith(RESOLVED)
-    }
+    metrics, found = run.data.metrics, {}
+    for name in metrics:
+        if name.startswith(RESOLVED):
+            street = name.removeprefix(RESOLVED)
+            where = f"{street} on {run.data.tags['tier']}"
+            found[where] = metrics[name]
+            if f"{HELD_OUT}{street}" in metrics:
+                found[f"{where}, flops unknown"] = metrics[f"{HELD_OUT}{street}"]
+    return found
 
 
 def _row(run: Any) -> RunRow:

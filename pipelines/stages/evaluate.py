@@ -87,6 +87,8 @@ def compute(config: EvaluateConfig, inputs: Inputs, run: StageRun) -> Output:
     }
     if value.standard_error is not None:
         metrics["exploitability_raw_se"] = value.standard_error
+    if value.held_out is not None:
+        metrics["exploitability_held_out"] = value.held_out
     by_street = value.by_street
     if config.street_tier != config.tier:
         by_street = evaluate_blueprint(

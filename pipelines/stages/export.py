@@ -22,7 +22,13 @@ from solver.betting.lines import FLOP, STREETS
 from solver.preflop.solver import PreflopStrategy
 
 #: Figures of stage `evaluate` that travel with the blueprint.
-EVALUATED = ("exploitability_raw", "exploitability_raw_se", "exploitability_cleaned", "boards")
+EVALUATED = (
+    "exploitability_raw",
+    "exploitability_raw_se",
+    "exploitability_held_out",
+    "exploitability_cleaned",
+    "boards",
+)
 #: Tables that are taken over as they are, by the stage that made them.
 COPIED = {
     "dcfr": ("trace",),

@@ -37,7 +37,14 @@ from pipelines.run.cluster import Cluster, OnDemand, unlocked
 from pipelines.training.flop_draw import balanced_features
 from pipelines.training.tier_flops import ALL_RUN_OUTS, TIER_FLOPS, TIER_LABELS
 from solver.blueprint.boards import BatchBuckets, street_buckets
-from solver.blueprint.evaluation import BlueprintValue, Evaluation, gain_error, gain_responses, mean_gain
+from solver.blueprint.evaluation import (
+    BlueprintValue,
+    Evaluation,
+    gain_error,
+    gain_responses,
+    held_out_gain,
+    mean_gain,
+)
 from solver.blueprint.flop_values import FlopBoards, FlopEvaluator, Response, group_boards
 from solver.blueprint.pot_types import PotTypes
 from solver.blueprint.run_outs import NUM_RIVERS, NUM_TURNS, all_run_outs
@@ -272,11 +279,20 @@ def evaluate_blueprint(
     """
     evaluation = Evaluation(blueprint, by_street=by_street)
     values = _flop_line_values(blueprint, tuple(evaluation.responses), boards, cluster, progress)
+    return sampled_value(evaluation, boards, values)
+
+
+def sampled_value(evaluation: Evaluation, boards: EvaluationBoards, values: Floats) -> BlueprintValue:
+    """The result of an evaluation from its values on each flop, with what follows from the flops being a sample."""
     result = evaluation.result(_in_order(values))
     if boards.balanced is None:
         return result
-    error = gain_error(blueprint.game, blueprint.preflop, values, boards.flop_weights, boards.balanced)
-    return replace(result, standard_error=error)
+    game, preflop, weights = evaluation.blueprint.game, evaluation.blueprint.preflop, boards.flop_weights
+    return replace(
+        result,
+        standard_error=gain_error(game, preflop, values, weights, boards.balanced),
+        held_out=held_out_gain(game, preflop, values, weights) if len(weights) > 1 else None,
+    )
 
 
 def exploitability(

@@ -15,7 +15,7 @@ from artifacts.format.array_pack import pack_arrays, unpack_arrays
 from pipelines.run.cluster import Cluster, OnDemand, unlocked
 from pipelines.run.code_version import code_version
 from pipelines.run.engine import stage_key
-from pipelines.training.evaluation_boards import EvaluationBoards
+from pipelines.training.evaluation_boards import EvaluationBoards, sampled_value
 from solver.blueprint.evaluation import BlueprintValue, Evaluation
 from solver.blueprint.flop_values import FlopBoards, Response
 from solver.blueprint.strategy import Blueprint
@@ -97,9 +97,5 @@ def evaluate_resolved(
             )
             done += 1
             progress(done, len(keys))
-    total = None
-    for key in keys:
-        values = np.array(unpack_arrays(store.open(STAGE, key), "values")["values"])
-        total = values if total is None else total + values
-    assert total is not None
-    return evaluation.result(total)
+    found = np.stack([unpack_arrays(store.open(STAGE, key), "values")["values"] for key in keys])
+    return sampled_value(evaluation, boards, found)

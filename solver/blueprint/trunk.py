@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from solver.betting.game import GameConfig
-from solver.betting.public_tree import PublicTree
+from solver.betting.public_tree import NodeKind, PublicTree
 from solver.betting.tree import game_tree
 from solver.cfr.schedules import DiscountWeights
 from solver.preflop.game import EquityTable, PreflopGame
@@ -88,6 +89,15 @@ class TrunkGame:
             Whether the seat takes its best action before the flop.
         """
         return self.preflop.node_values(strategy, seat, flop_values, best=best)
+
+    def response(self, strategy: Floats, seat: int, flop_values: Floats) -> Floats:
+        """The strategy with a seat's actions replaced by those that are best for it, given `values`' arguments."""
+        values = self.values(strategy, seat, flop_values, best=True)
+        tree, chosen = self.preflop.tree, strategy.copy()
+        for node in np.flatnonzero((tree.kind == NodeKind.DECISION) & (tree.player == seat)):
+            children = tree.children_of(int(node))
+            chosen[children] = values[children].argmax(axis=0) == np.arange(len(children))[:, None]
+        return chosen
 
     def uniform(self) -> Floats:
         """The strategy that takes every action alike."""

@@ -215,6 +215,9 @@ def test_a_sample_of_flops_has_a_standard_error_and_the_whole_game_has_none() ->
     value = evaluate_blueprint(blueprint(), sampled, InProcess())
     assert value.standard_error is not None
     assert 0 < value.standard_error < value.exploitability
+    # Not knowing which of seven flops comes costs the responder something, but not all of its gain.
+    assert value.held_out is not None
+    assert 0.3 * value.exploitability < value.held_out < value.exploitability
 
 
 def test_more_run_outs_leave_the_responder_less_to_foresee() -> None:

@@ -14,7 +14,7 @@ from solver.betting.game import GameConfig, StreetSizes
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.blueprint import evaluation
 from solver.blueprint.boards import LIVE_FRACTION
-from solver.blueprint.evaluation import Evaluation, gain_error, gain_responses, mean_gain
+from solver.blueprint.evaluation import Evaluation, gain_error, gain_responses, held_out_gain, mean_gain
 from solver.blueprint.flop_values import FlopEvaluator, group_boards
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import pot_types
@@ -214,6 +214,31 @@ def test_with_rake_both_players_together_lose_the_rake() -> None:
     assert (measured.value, measured.units) == (value.exploitability, "mbb/hand")
     assert measured.gains == tuple(gains)
     assert min(gains) > 0
+
+
+def test_a_responder_that_does_not_know_the_flop_gains_less_unless_all_flops_are_alike() -> None:
+    game = TrunkGame.build(RAKED, table=no_equities())
+    rng = np.random.default_rng(8)
+    preflop, weights = game.uniform(), np.array([0.2, 0.5, 0.3])
+    one = 1e6 * rng.normal(size=(2, 2, len(game.lines), NUM_CLASSES))
+    alike = weights[:, None, None, None, None] * one
+    assert held_out_gain(game, preflop, alike, weights) == pytest.approx(mean_gain(game, preflop, one))
+    noise = 1e6 * rng.normal(size=(3, *one.shape))
+    noise -= np.einsum("f,f...->...", weights, noise)
+    differ = weights[:, None, None, None, None] * (one + noise)
+    # The sum over flops is the same, and so is the gain of a responder that knows them.
+    assert mean_gain(game, preflop, differ.sum(axis=0)) == pytest.approx(mean_gain(game, preflop, one))
+    assert held_out_gain(game, preflop, differ, weights) < 0.9 * mean_gain(game, preflop, one)
+
+
+def test_the_best_actions_before_the_flop_win_the_best_responses_value() -> None:
+    game = TrunkGame.build(RAKED, table=no_equities())
+    values = 1e6 * np.random.default_rng(9).normal(size=(len(game.lines), NUM_CLASSES))
+    for seat in range(2):
+        best = game.values(game.uniform(), seat, values, best=True)[0]
+        play = game.response(game.uniform(), seat, values)
+        assert game.values(play, seat, values)[0] == pytest.approx(best)
+        assert (best >= game.values(game.uniform(), seat, values)[0]).all()
 
 
 def test_the_standard_error_of_a_mean_over_flops_is_the_textbooks(monkeypatch: pytest.MonkeyPatch) -> None:
