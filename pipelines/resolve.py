@@ -1,11 +1,12 @@
 """`python -m pipelines.resolve`: how exploitable a blueprint is that solves again from a street on.
 
-On every board of a tier the spots of that street are solved again, hand by hand, for the ranges that the blueprint
-leaves. An exact best responder then plays against the result, free on every street, before the flop too. Re-solver and
-responder are dealt the same run-outs. Solved flops are kept, so a batch that is cut off goes on where it was.
+On every board of a tier the spots of that street are solved again, hand by hand. From the flop on, the solves are safe
+by default: opponents may stay out. From turn or river on, they trust the ranges that the blueprint leaves. An exact
+best responder then plays against the result, free on every street, before the flop too. Re-solver and responder are
+dealt the same run-outs. Solved flops are kept, so a batch that is cut off goes on where it was.
 
     python -m pipelines.resolve bundle=PATH [tier=small] [streets=river|turn|flop] [flops=N] [iterations=N]
-        [safety=unsafe] [store.root=DIR] [tracking.uri=URI] [cluster=ray]
+        [safety=reach|resolve|unsafe] [store.root=DIR] [tracking.uri=URI] [cluster=ray]
 """
 
 from __future__ import annotations
@@ -81,7 +82,8 @@ def read_request(arguments: list[str]) -> Request:
         raise UserError("bundle: give the folder of an exported blueprint, bundle=STORE/export-KEY")
     tier = one_of("tier", own.get("tier", "small"), SAMPLED_TIERS)
     street = one_of("streets", own.get("streets", SOLVED[-1]), SOLVED)
-    safety = one_of("safety", own.get("safety", "unsafe"), ("unsafe",))
+    accepted = ("reach", "resolve", "unsafe") if street == SOLVED[0] else ("unsafe",)
+    safety = one_of("safety", own.get("safety", accepted[0]), accepted)
     flops = whole_number("flops", own.get("flops", "0"), least=0, most=len(TIERS[tier].flops))
     iterations = whole_number("iterations", own.get("iterations", "200"), least=1, most=1_000_000)
     resolving = Resolving(SOLVED.index(street), iterations, safety)
@@ -107,10 +109,11 @@ def resolve(request: Request) -> str:
     boards = chosen_boards(bundle, request.tier, request.flops)
     blueprint = bundle.blueprint
     street = SOLVED[resolving.street]
-    most = max(table_bytes(blueprint, flop) for flop in boards.flops)
+    safe = resolving.safety != "unsafe"
+    most = max(table_bytes(blueprint, flop, safe=safe) for flop in boards.flops)
     reporter.say(
-        f"{len(boards.flops)} flops, {boards.num_boards:,} boards, solved again from the {street} on; "
-        f"{size(most)} of tables for each core"
+        f"{len(boards.flops)} flops, {boards.num_boards:,} boards, solved again from the {street} on "
+        f"({resolving.safety}); {size(most)} of tables for each core"
     )
     with recorded_batch(
         config,

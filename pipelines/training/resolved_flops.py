@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.bundle import Bundle
 from artifacts.bundle_store import BundleStore
 from artifacts.format.array_pack import pack_arrays, unpack_arrays
@@ -16,10 +17,19 @@ from pipelines.run.cluster import Cluster, OnDemand, unlocked
 from pipelines.run.code_version import code_version
 from pipelines.run.engine import stage_key
 from pipelines.training.evaluation_boards import EvaluationBoards, sampled_value
+from solver.betting.public_tree import NodeKind
+from solver.betting.tree_text import preflop_key
 from solver.blueprint.evaluation import BlueprintValue, Evaluation
 from solver.blueprint.flop_values import FlopBoards, Response
 from solver.blueprint.strategy import Blueprint
-from solver.subgame.resolved_flop import KnownRows, ResolvedGame, known_rows, resolved_values
+from solver.subgame.resolved_flop import (
+    KnownRows,
+    ResolvedGame,
+    known_rows,
+    line_gifts,
+    resolved_values,
+    stay_out_values,
+)
 
 Floats = NDArray[np.float64]
 STAGE = "resolved_flop"
@@ -27,7 +37,18 @@ STAGE = "resolved_flop"
 
 @dataclass(frozen=True)
 class Resolving:
-    """How a blueprint solves again: from which street on (0 flop .. 2 river), and with how many iterations."""
+    """How a blueprint solves again.
+
+    Attributes
+    ----------
+    street
+        From which street on, 0 flop .. 2 river.
+    iterations
+        Of each solve.
+    safety
+        ``unsafe``, or from the flop on ``resolve`` or ``reach``: the opponent may stay out for what the blueprint is
+        worth to it, with ``reach`` for what it gave up before the flop besides.
+    """
 
     street: int
     iterations: int
@@ -40,12 +61,30 @@ class _Shared:
     responses: tuple[Response, ...]
 
 
-def _solve_flop(item: tuple[FlopBoards, KnownRows], shared: _Shared) -> Floats:
-    flop, known = item
+#: A flop, what is played before the first street that is solved again, and what staying out is worth.
+_Item = tuple[FlopBoards, KnownRows, Floats | None]
+
+
+def _solve_flop(item: _Item, shared: _Shared) -> Floats:
+    flop, known, stay_out = item
     # What Ray delivers is read-only, for which the kernels would be compiled once more.
     game = replace(shared.game, reach=copy.deepcopy(shared.game.reach))
     rows = {key: unlocked(array) for key, array in known.items()}
-    return resolved_values(game, flop.copy(), rows, shared.responses)
+    worth = None if stay_out is None else stay_out.copy()
+    return resolved_values(game, flop.copy(), rows, shared.responses, worth)
+
+
+def given_up(bundle: BlueprintBundle, blueprint: Blueprint) -> Floats:
+    """Chips by which an action before the flop is behind a hand's best one, ``[preflop node, 169]``.
+
+    By the bundle's own EVs, which are means over all flops; 0 where one is missing.
+    """
+    tree, found = blueprint.game.preflop.tree, np.zeros_like(blueprint.preflop)
+    for node in np.flatnonzero(tree.kind == NodeKind.DECISION):
+        worth = bundle.preflop(preflop_key(tree, int(node))).ev
+        best = np.where(np.isnan(worth), -np.inf, worth).max(axis=1, keepdims=True)
+        found[tree.children_of(int(node))] = np.nan_to_num(best - worth, nan=0.0, posinf=0.0, neginf=0.0).T
+    return found
 
 
 def flop_key(bundle: Bundle, flop: FlopBoards, resolving: Resolving) -> str:
@@ -55,7 +94,7 @@ def flop_key(bundle: Bundle, flop: FlopBoards, resolving: Resolving) -> str:
 
 
 def evaluate_resolved(
-    bundle: Bundle,
+    bundle: BlueprintBundle,
     blueprint: Blueprint,
     boards: EvaluationBoards,
     resolving: Resolving,
@@ -78,10 +117,14 @@ def evaluate_resolved(
     waiting = [k for k, key in enumerate(keys) if not store.has(STAGE, key)]
     done = len(keys) - len(waiting)
     if waiting:
+        gifts = (np.zeros_like(game.reach[0]), np.zeros_like(game.reach[1]))
+        if resolving.safety == "reach":
+            gifts = line_gifts(blueprint.game, blueprint.preflop, given_up(bundle, blueprint))
 
-        def task(position: int) -> tuple[FlopBoards, KnownRows]:
+        def task(position: int) -> _Item:
             flop = boards.flops[waiting[position]]
-            return flop, known_rows(blueprint, flop, resolving.street)
+            stay_out = None if resolving.safety == "unsafe" else stay_out_values(blueprint, flop, gifts)
+            return flop, known_rows(blueprint, flop, resolving.street), stay_out
 
         shared = _Shared(game, tuple(evaluation.responses))
         for position, values in cluster().stream(_solve_flop, OnDemand(len(waiting), task), shared=shared):

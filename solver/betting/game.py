@@ -61,7 +61,7 @@ class StreetSizes:
 
     ``ip`` is whoever acts last on the street among the seats still in, ``oop`` everybody else.
     ``donk`` replaces the bet menu of a seat that acts before the previous street's aggressor
-    (``None``: the ordinary bet menu).
+    (``None``: the ordinary bet menu). ``reraise`` is the raise menu after a raise (``None``: that after a bet).
     """
 
     oop_bet: str | None = "50%,100%"
@@ -69,6 +69,7 @@ class StreetSizes:
     ip_bet: str | None = "50%,100%"
     ip_raise: str | None = "2.5x"
     donk: str | None = None
+    reraise: str | None = None
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     def validate(self, where: str) -> None:
@@ -77,6 +78,8 @@ class StreetSizes:
             parse_menu(getattr(self, f"{seat}_bet"), raising=False, where=f"{where}.{seat}.bet")
             parse_menu(getattr(self, f"{seat}_raise"), raising=True, where=f"{where}.{seat}.raise")
         parse_menu(self.donk, raising=False, where=f"donk_sizes.{where.rpartition('.')[2]}")
+        if self.reraise is not None:
+            parse_menu(self.reraise, raising=True, where=f"{where}.reraise")
 
 
 def street_sizes(

@@ -44,7 +44,7 @@ from solver.betting.rules import (
     start_hand,
     start_street,
 )
-from solver.betting.sizes import Thresholds, parse_menu, parse_preflop_menu
+from solver.betting.sizes import Menu, Thresholds, parse_menu, parse_preflop_menu
 from solver.betting.tree_parts import child_links
 from solver.betting.tree_size import count_nodes, smaller_games
 
@@ -280,13 +280,15 @@ def state_at(rules: BettingRules, start: BettingState, tree: PublicTree, node: i
 def _menus(sizes: StreetSizes, raise_cap: int | None) -> StreetMenus:
     return StreetMenus(
         bet=(parse_menu(sizes.oop_bet, raising=False), parse_menu(sizes.ip_bet, raising=False)),
-        raises=(
-            (parse_menu(sizes.oop_raise, raising=True),),
-            (parse_menu(sizes.ip_raise, raising=True),),
-        ),
+        raises=(_raise_menus(sizes.oop_raise, sizes.reraise), _raise_menus(sizes.ip_raise, sizes.reraise)),
         donk=None if sizes.donk is None else parse_menu(sizes.donk, raising=False),
         max_bets=0 if raise_cap is None else raise_cap + 1,
     )
+
+
+def _raise_menus(after_bet: str | None, after_raise: str | None) -> tuple[Menu, ...]:
+    texts = (after_bet,) if after_raise is None else (after_bet, after_raise)
+    return tuple(parse_menu(text, raising=True) for text in texts)
 
 
 def _preflop_menus(config: GameConfig) -> StreetMenus:

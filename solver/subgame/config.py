@@ -31,9 +31,9 @@ class SubgameConfig:
         How many fixed continuations there are, and how much likelier the favoured action is.
     safety
         Whether the opponent may decline to enter the subgame, see `solver.subgame.safety`.
-    sizes, raises, raise_cap
-        Bets and raises of the current street, and how many raises a bet allows. Without `sizes`, all three are those
-        of the blueprint's game.
+    sizes, raises, reraises, raise_cap
+        Of the current street: bets, raises of a bet, raises of a raise (None: as `raises`), and how many raises a bet
+        allows. Without `sizes`, all of them are those of the blueprint's game.
     later_sizes, later_raises
         The same for later streets; by default the menus of the blueprint's game.
     stacks
@@ -58,6 +58,7 @@ class SubgameConfig:
     safety: str = "unsafe"
     sizes: str | None = "33%,50%,75%,100%,150%,a"
     raises: str = "2.5x,a"
+    reraises: str | None = "a"
     raise_cap: int | None = 2
     later_sizes: str | None = None
     later_raises: str = "2.5x"
@@ -80,6 +81,8 @@ class SubgameConfig:
         if self.sizes is not None:
             parse_menu(self.sizes, raising=False, where="sizes")
             parse_menu(self.raises, raising=True, where="raises")
+            if self.reraises is not None:
+                parse_menu(self.reraises, raising=True, where="reraises")
         if self.later_sizes is not None:
             parse_menu(self.later_sizes, raising=False, where="later_sizes")
             parse_menu(self.later_raises, raising=True, where="later_raises")
@@ -99,7 +102,7 @@ class SubgameConfig:
         """Sizes of the current street, None for those of the game."""
         if self.sizes is None:
             return None
-        return StreetSizes(self.sizes, self.raises, self.sizes, self.raises)
+        return StreetSizes(self.sizes, self.raises, self.sizes, self.raises, reraise=self.reraises)
 
     @property
     def later_menu(self) -> StreetSizes | None:
@@ -114,7 +117,7 @@ class SubgameConfig:
         Both ranges come from the solve itself, so nobody needs to be kept from staying out.
         """
         raises = self.raises if self.later_sizes is None else self.later_raises
-        return replace(self, sizes=self.later_sizes, raises=raises, safety="unsafe")
+        return replace(self, sizes=self.later_sizes, raises=raises, reraises=None, safety="unsafe")
 
     @property
     def memory_bytes(self) -> int:

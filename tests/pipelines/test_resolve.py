@@ -90,7 +90,11 @@ def test_solved_flops_are_kept_and_compare_shows_the_figure(
     [
         (["streets=preflop"], "streets: 'preflop' is not accepted: one of flop, turn, river"),
         (["tier=real"], "tier: 'real' is not accepted: one of small, full, huge"),
-        (["safety=maxmargin"], "safety: 'maxmargin' is not accepted: one of unsafe"),
+        (["safety=reach", "streets=turn"], "safety: 'reach' is not accepted: one of unsafe"),
+        (
+            ["safety=maxmargin", "streets=flop"],
+            "safety: 'maxmargin' is not accepted: one of reach, resolve, unsafe",
+        ),
         (["flops=-1"], "flops: '-1' is not accepted: a whole number from 0 to 24"),
         (["iterations=0"], "iterations: '0' is not accepted: a whole number from 1 to 1,000,000"),
         (["bundle="], "bundle: give the folder of an exported blueprint, bundle=STORE/export-KEY"),

@@ -1,5 +1,6 @@
 """The public tree: rules of no-limit betting for 2 to 9 seats, chips, lines and text."""
 
+import dataclasses
 import re
 from itertools import pairwise
 
@@ -9,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solver.betting.game import GameConfig, StreetSizes, street_sizes
-from solver.betting.tree import Action, NodeKind, PublicTree, game_tree, spot_tree
+from solver.betting.rules import start_street
+from solver.betting.tree import Action, NodeKind, PublicTree, game_start, game_tree, spot_tree, subgame_tree
 from solver.betting.tree_text import action_labels, format_counts, format_tree, preflop_key, tree_counts
 
 R1_TREE = """\
@@ -619,3 +621,15 @@ def test_bad_spots_are_named(change: dict, message: str) -> None:
     spot = {"street": 3, "pot": 200, "stack": 900, "bet_sizes": R1_SIZES} | change
     with pytest.raises(ValueError, match=message):
         spot_tree(**spot)
+
+
+def test_a_raise_of_a_raise_may_have_a_menu_of_its_own() -> None:
+    rules, _ = game_start(GameConfig(stacks=(4000, 4000)))
+    root = start_street(rules, 2, (250, 250), 0, 0)
+    sizes = StreetSizes("50%", "2.5x,a", "50%", "2.5x,a", reraise="a")
+    tree = subgame_tree(rules, root, {2: sizes}, last_street=2, raise_cap=2)
+    assert action_labels(tree, tree.node_at("b250")) == ["fold", "call", "raise_625", "all_in"]
+    assert action_labels(tree, tree.node_at("b250r625")) == ["fold", "call", "all_in"]
+    alike = dataclasses.replace(sizes, reraise=None)
+    tree = subgame_tree(rules, root, {2: alike}, last_street=2, raise_cap=2)
+    assert action_labels(tree, tree.node_at("b250r625")) == ["fold", "call", "raise_1563", "all_in"]

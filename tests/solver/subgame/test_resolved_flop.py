@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from abstractions.cards import NUM_CLASSES
+from solver.betting.public_tree import NodeKind
 from solver.blueprint.evaluation import BlueprintValue, Evaluation
-from solver.blueprint.flop_values import RESPONSES
+from solver.blueprint.flop_values import RESPONSES, FlopBoards
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.strategy import Blueprint
 from solver.blueprint.trainer import BlueprintTrainer
 from solver.cfr.schedules import schedule
-from solver.subgame.resolved_flop import ResolvedGame, known_rows, resolved_values, solve_again, table_bytes
+from solver.preflop.probabilities import seat_reach
+from solver.subgame.resolved_flop import (
+    ResolvedGame,
+    known_rows,
+    line_gifts,
+    resolved_values,
+    solve_again,
+    stay_out_values,
+    table_bytes,
+)
 from tests.solver.blueprint.small_games import FewBuckets, game_of, small_game
 
 
@@ -38,6 +51,64 @@ def resolved(blueprint: Blueprint, street: int, iterations: int) -> BlueprintVal
         for flop in small_game()[1]
     ]
     return evaluation.result(values[0] + values[1])
+
+
+def protected(blueprint: Blueprint, iterations: int) -> BlueprintValue:
+    """How the blueprint fares that solves again from the flop on, with opponents who may stay out."""
+    evaluation, game = Evaluation(blueprint, by_street=True), blueprint.game
+    first, second = evaluation.reach
+    spots = ResolvedGame(game.tree, blueprint.pots, (first, second), iterations)
+    gifts = line_gifts(game, blueprint.preflop, given_up_on(blueprint, small_game()[1]))
+    values = [
+        resolved_values(spots, flop, {}, RESPONSES, stay_out_values(blueprint, flop, gifts))
+        for flop in small_game()[1]
+    ]
+    return evaluation.result(values[0] + values[1])
+
+
+def given_up_on(blueprint: Blueprint, flops: Sequence[FlopBoards]) -> NDArray[np.float64]:
+    """Chips that an action before the flop wins less than the best one, if these flops are all there are."""
+    game, tree = blueprint.game, blueprint.game.preflop.tree
+    total = Evaluation(blueprint).flop_values(flops[0]) + Evaluation(blueprint).flop_values(flops[1])
+    found = np.zeros_like(blueprint.preflop)
+    for seat in range(2):
+        values = game.values(blueprint.preflop, seat, total[seat, 0])
+        others = seat_reach(tree, blueprint.preflop, 1 - seat)
+        for node in np.flatnonzero((tree.kind == NodeKind.DECISION) & (tree.player == seat)):
+            children = tree.children_of(int(node))
+            behind = values[children].max(axis=0) - values[children]
+            found[children] = behind / np.maximum(game.preflop.pairs(others[node]), 1e-9)
+    return found
+
+
+def test_gifts_are_what_an_action_is_behind_in_deals_that_get_there(blueprint: Blueprint) -> None:
+    game, tree = blueprint.game, blueprint.game.preflop.tree
+    lost = np.zeros_like(blueprint.preflop)
+    line = game.names.index("b200c")
+    leaf = game.leaves[line]
+    lost[leaf], lost[tree.parent[leaf]] = 3.0, 5.0
+    gifts = line_gifts(game, blueprint.preflop, lost)
+    for seat, chips in ((0, 5.0), (1, 3.0)):
+        reach = seat_reach(tree, blueprint.preflop, 1 - seat)[leaf]
+        np.testing.assert_allclose(gifts[seat][line], chips * game.preflop.pairs(reach))
+        assert not np.delete(gifts[seat], line, axis=0).any()
+
+
+def test_who_may_stay_out_gains_less_before_the_flop(blueprint: Blueprint) -> None:
+    unsafe, safe = resolved(blueprint, 0, 150), protected(blueprint, 150)
+    assert unsafe.by_street["preflop"] > 40
+    assert safe.by_street["preflop"] < 0.9 * unsafe.by_street["preflop"]
+    # Hands that come by choice are met at the cost of those that come anyway, but the blueprint alone is far worse.
+    alone = Evaluation(blueprint).evaluate(small_game()[1])
+    assert safe.exploitability < 0.2 * alone.exploitability
+
+
+def test_safe_solves_begin_on_the_flop(blueprint: Blueprint) -> None:
+    flop = small_game()[1][0]
+    spots = ResolvedGame(blueprint.game.tree, blueprint.pots, tuple(Evaluation(blueprint).reach), 1)
+    out = np.zeros((2, len(blueprint.game.lines), NUM_CLASSES))
+    with pytest.raises(ValueError, match="stay_out: safe solves begin on the flop"):
+        solve_again(spots, flop, known_rows(blueprint, flop, 1), out)
 
 
 def test_where_nothing_is_solved_again_the_blueprint_plays(blueprint: Blueprint) -> None:
