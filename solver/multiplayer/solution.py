@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from abstractions.cards import NUM_COMBOS, live_combos
 from solver.betting.public_tree import NodeKind
 from solver.betting.tree_text import action_labels
-from solver.multiplayer.traversal import _value_deals, space_for
+from solver.multiplayer.space import space_for
+from solver.multiplayer.traversal import _value_deals
 
 if TYPE_CHECKING:
     from solver.multiplayer.solve import MultiplayerSolver

@@ -23,10 +23,12 @@ from solver.cfr.schedules import schedule
 from solver.multiplayer.averages import _add_average
 from solver.multiplayer.blueprint import MultiwayBlueprint
 from solver.multiplayer.config import MultiplayerConfig
+from solver.multiplayer.deals import _draw_deals
 from solver.multiplayer.solution import MultiplayerSolution
+from solver.multiplayer.space import Deals, space_for
 from solver.multiplayer.street_game import StreetGame
 from solver.multiplayer.subgame import MultiplayerSubgame, PlayedHand
-from solver.multiplayer.traversal import Deals, _draw_deals, _learn_deals, space_for
+from solver.multiplayer.traversal import _learn_deals
 from solver.multiway.tables import discount
 from solver.subgame.solve import Progress
 
