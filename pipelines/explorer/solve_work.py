@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from abstractions.cards import live_combos, parse_board
 from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.blueprint.combo_rows import ComboRows
+from artifacts.blueprint.multiway_bundle import MultiwayBundle
 from artifacts.format.manifest import read_manifest
 from artifacts.subgame_bundle import StoredSubgames, SubgameBundle
 from pipelines.commands.lock_tables import lock_table
@@ -102,6 +103,11 @@ class SubgameWork:
             ranges, parent = Chain(catalogue, source).carried(request.line, board)
         elif isinstance(source, BlueprintBundle):
             self.bundle, ranges, parent = source, None, None
+        elif isinstance(source, MultiwayBundle):
+            raise Refusal(
+                f"source {request.source!r} has {len(source.seats)} seats; the explorer solves streets of two, "
+                "and poker-solver subgame solves those of more"
+            )
         else:
             raise Refusal(
                 f"source {request.source!r}: only a blueprint or a subgame of one can be solved further"

@@ -161,7 +161,8 @@ export async function drawSolve(panel, context) {
       ),
       lockEditor(context, refresh),
     );
-  } else parts.push(el("p", { class: "empty" }, "Walk to a decision after the flop to solve its street again. Blueprints and subgames can be solved; saved spots and agents cannot."), context.blueprint ? lockEditor(context, refresh) : null);
+  } else if (node.seats.length > 2) parts.push(el("p", { class: "empty" }, `This game has ${node.seats.length} seats. The page solves streets of two; the command poker-solver subgame solves those of more.`));
+  else parts.push(el("p", { class: "empty" }, "Walk to a decision after the flop to solve its street again. Blueprints and subgames can be solved; saved spots and agents cannot."), context.blueprint ? lockEditor(context, refresh) : null);
   parts.push(progress);
   parts.push(
     el("h3", {}, "Preflop game"),
