@@ -45,8 +45,8 @@ BIASES: dict[str, tuple[Action, ...]] = {
 BIAS_FACTOR = 10.0
 #: Boards whose run-outs are remembered, each with its hands and buckets, and the most run-outs that are.
 REMEMBERED_BOARDS, REMEMBERED_RUNOUTS = 8, 128
-#: Whether a combo holds a card, ``[1326, 52]``.
-_HOLDS = (COMBO_CARDS[:, :, None] == np.arange(NUM_CARDS)).any(axis=1).astype(np.float64)
+#: The 51 combos that hold each card.
+_COMBOS_OF_CARD = np.stack([np.flatnonzero((COMBO_CARDS == card).any(axis=1)) for card in range(NUM_CARDS)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +261,7 @@ def _meetings(boards: NDArray[np.uint8], opponent: Floats) -> Floats:
     one, two = COMBO_CARDS[:, 0], COMBO_CARDS[:, 1]
     live = ~(dead[:, one] | dead[:, two])
     weights = live * opponent
-    by_card = weights @ _HOLDS
+    by_card = weights[:, _COMBOS_OF_CARD].sum(axis=2)
     met = weights.sum(axis=1)[:, None] - by_card[:, one] - by_card[:, two] + weights
     return (np.maximum(met, 0.0) * live).sum(axis=0)
 
