@@ -185,6 +185,11 @@ def create_app(
         """Solve a street again, or a game before the flop; what was solved before is done at once."""
         return solves.submit(request)
 
+    @app.post("/api/forecast", tags=["solve"])
+    def forecast(request: models.SubgameRequest) -> models.ForecastModel:
+        """What a solve would take in memory, and whether it is kept already."""
+        return solves.forecast(request)
+
     @app.get("/api/solves", tags=["solve"])
     def all_solves() -> models.SolveList:
         """The solves of this server, the newest first."""

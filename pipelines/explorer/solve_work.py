@@ -37,7 +37,7 @@ from solver.subgame import Progress, SubgameConfig, SubgameSolution
 from solver.subgame.config import FULL
 from solver.subgame.forecast import forecast_bytes
 from solver.subgame.hand_solver import solve_street
-from solver.subgame.solve import SubgameSolver, refuse_over
+from solver.subgame.solve import SubgameSolver
 from solver.subgame.solved_street import content_key
 from solver.subgame.subgame import Subgame
 
@@ -130,7 +130,6 @@ class SubgameWork:
         )
         self.key = content_key(self.store.blueprint_key, self.subgame, self.config, self.locks)
         self.memory_bytes = forecast_bytes(self.blueprint, self.subgame, self.config)
-        refuse_over(memory_limit, self.memory_bytes)
 
     @property
     def blueprint(self) -> Blueprint:

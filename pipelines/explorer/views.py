@@ -28,7 +28,15 @@ from artifacts.hand_values import mean_over, range_curve
 from artifacts.range_categories import category_rows
 from artifacts.subgame_bundle import SubgameBundle
 from pipelines.explorer.catalogue import Source
-from pipelines.explorer.figures import ComboArrays, Figures, class_means, combo_arrays, measure, waiting_ev, with_values
+from pipelines.explorer.figures import (
+    ComboArrays,
+    Figures,
+    class_means,
+    combo_arrays,
+    measure,
+    waiting_ev,
+    with_values,
+)
 from pipelines.explorer.models import (
     CategoryModel,
     CellModel,

@@ -46,7 +46,7 @@ BIAS_FACTOR = 10.0
 #: Boards whose run-outs are remembered, each with its hands and buckets, and the most run-outs that are.
 REMEMBERED_BOARDS, REMEMBERED_RUNOUTS = 8, 128
 #: The 51 combos that hold each card.
-_COMBOS_OF_CARD = np.stack([np.flatnonzero((COMBO_CARDS == card).any(axis=1)) for card in range(NUM_CARDS)])
+_COMBOS_OF_CARD = np.stack([np.flatnonzero((card == COMBO_CARDS).any(axis=1)) for card in range(NUM_CARDS)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +250,9 @@ def _per_meeting(values: Floats, deals: Sequence[BoardHands], opponent: Floats) 
     """Sums over run-outs as means over the opponent's hands that are met, nan for combos that meet nobody."""
     met = np.zeros(NUM_COMBOS)
     for first in range(0, len(deals), REMEMBERED_RUNOUTS):
-        met += _meetings(np.stack([hands.board for hands in deals[first : first + REMEMBERED_RUNOUTS]]), opponent)
+        met += _meetings(
+            np.stack([hands.board for hands in deals[first : first + REMEMBERED_RUNOUTS]]), opponent
+        )
     return np.divide(values, met, out=np.full(values.shape, np.nan), where=met > 0)
 
 

@@ -181,7 +181,8 @@ def test_values_before_the_river_average_over_every_run_out(blueprint: Blueprint
 
 
 @pytest.mark.parametrize(
-    ("line", "cards"), [("b250c/", 3), ("b250c/xb250", 3), ("cx/xx/x", 4), ("b250c/xx/", 4), ("cx/xx/xx/b100", 5)]
+    ("line", "cards"),
+    [("b250c/", 3), ("b250c/xb250", 3), ("cx/xx/x", 4), ("b250c/xx/", 4), ("cx/xx/xx/b100", 5)],
 )
 def test_one_sweep_values_every_action_as_a_sweep_of_its_own_does(
     blueprint: Blueprint, line: str, cards: int
