@@ -184,6 +184,7 @@ class SubgameWork:
             prepared=prepared,
             progress=progress,
             should_stop=told.should_stop,
+            measure=True,
         )
         told.progress(solved.iterations, solved.seconds, None)
         if solved.reason == "stopped":

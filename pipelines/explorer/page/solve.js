@@ -54,7 +54,7 @@ function drawProgress(box, model, context) {
     ["iteration", `${model.iteration.toLocaleString("en")} of ${model.iterations.toLocaleString("en")}`],
     ["time", seconds(model.seconds)],
     ["left", busy ? seconds(model.seconds_left) : "–"],
-    ["exploitability", model.exploitability === null ? "–" : `${model.exploitability.toPrecision(3)} ${model.unit}`],
+    ["exploitability", model.exploitability === null ? (model.title.endsWith("quick") ? "deep only" : "–") : `${model.exploitability.toPrecision(3)} ${model.unit}`],
     ["memory", `${bytes(model.memory_bytes)} of ${bytes(model.memory_limit)}`],
   ];
   box.hidden = false;
@@ -162,7 +162,7 @@ export async function drawSolve(panel, context) {
     const forecast = el("p", { class: "hint forecast", id: "forecast", "aria-live": "polite" });
     const tell = () => tellForecast(forecast, request, context.signal);
     parts.push(
-      el("p", { class: "hint" }, `Solve the ${street} again: the actual board, hand by hand, with the ranges that get here.`),
+      el("p", { class: "hint" }, `Solve the ${street} again: the actual board, hand by hand, with the ranges that get here. Later streets of a deep solve have the blueprint's sizes.`),
       el(
         "div",
         { class: "form" },

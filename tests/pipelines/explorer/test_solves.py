@@ -222,13 +222,14 @@ def test_a_street_is_not_skipped(client: Client, ask: Ask) -> None:
 
 
 def test_a_deep_solve_measures_how_exploitable_it_is(client: Client) -> None:
-    river = {"line": "b250c/xx/xx/", "board": RIVER, "depth": "deep", "iterations": 60, "target_pct": 0.01}
-    model = start(client, **river)
-    states = client.get(f"/api/solve/{model['id']}/events").text.split("\n\n")
-    last = json.loads(states[-2].removeprefix("data: "))
-    assert last["state"] == "done"
-    assert last["exploitability"] > 0
-    assert last["unit"] == "% of pot"
+    river = {"line": "b250c/xx/xx/", "board": RIVER, "depth": "deep", "iterations": 60}
+    for target in ({"target_pct": 0.01}, {}):
+        model = start(client, **river, **target)
+        states = client.get(f"/api/solve/{model['id']}/events").text.split("\n\n")
+        last = json.loads(states[-2].removeprefix("data: "))
+        assert last["state"] == "done"
+        assert last["exploitability"] > 0
+        assert last["unit"] == "% of pot"
 
 
 def test_a_game_is_solved_before_the_flop(client: Client, ask: Ask) -> None:
