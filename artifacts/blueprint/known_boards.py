@@ -19,8 +19,19 @@ _TRIES = 100
 
 
 def knows_all_boards(bundle: BucketedBundle) -> bool:
-    """Whether a blueprint has buckets on every board."""
-    return all(bundle.bucket_rows(num_cards) is None for num_cards in (3, 4, 5))
+    """Whether a blueprint has buckets on every board.
+
+    Where buckets belong to textures, a board has a row for each texture that it can follow.
+    """
+    textures = 1 if bundle.flop_textures() is None else bundle.num_textures
+    for num_cards in (3, 4, 5):
+        keys = bundle.bucket_rows(num_cards)
+        if keys is None:
+            continue
+        known = 1 + np.count_nonzero(np.diff(keys // textures))  # the keys ascend by board, then texture
+        if known < len(canonical_boards(num_cards).boards):
+            return False
+    return True
 
 
 def known_boards(bundle: BucketedBundle, board: Boards) -> Boards:
