@@ -53,7 +53,8 @@ def main() -> None:
 
 
 async def _walk_all(app: Any, bundle: Path, hands: int, seed: int) -> Times:
-    rng, times = np.random.default_rng(seed), defaultdict(list)
+    rng = np.random.default_rng(seed)
+    times: Times = defaultdict(list)
     source = open_blueprint(bundle)
     transport = httpx.ASGITransport(app)
     async with (

@@ -38,6 +38,7 @@ from pipelines.explorer.reports import MAX_FLOPS, card_report
 from pipelines.explorer.runs import recorded, source_trace
 from pipelines.explorer.solves import SolveQueue
 from pipelines.explorer.views import Views
+from solver.blueprint.continuation import Continuations
 from solver.subgame.config import SAFETIES
 
 PAGE = Path(__file__).parent / "page"
@@ -272,9 +273,11 @@ def _warm_up(catalogue: Catalogue, views: Views) -> None:
                 views.node(source.id, "", parse_board(source.board or ""), raw=False, values=True)
             if isinstance(opened, BlueprintBundle):
                 # These share no scratch memory with the questions, which go on meanwhile.
-                flop = draw_board(opened, np.random.default_rng(0))[:3]
-                opened.postflop(opened.lines("flop")[0], flop)
-                combo_equities(np.ones(NUM_COMBOS), flop)
+                board, everybody = draw_board(opened, np.random.default_rng(0)), np.ones(NUM_COMBOS)
+                opened.postflop(opened.lines("flop")[0], board[:3])
+                combo_equities(everybody, board[:3])
+                river = opened.lines("river")[0]
+                Continuations(opened.blueprint).action_values(river, board, (everybody, everybody))
     # What is loaded by now stays. Not looking through it again spares a question now and then a tenth of a second.
     gc.collect()
     gc.freeze()

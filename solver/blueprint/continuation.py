@@ -46,7 +46,7 @@ BIAS_FACTOR = 10.0
 #: Boards whose run-outs are remembered, each with its hands and buckets, and the most run-outs that are.
 REMEMBERED_BOARDS, REMEMBERED_RUNOUTS = 8, 128
 #: The 51 combos that hold each card.
-_COMBOS_OF_CARD = np.stack([np.flatnonzero((card == COMBO_CARDS).any(axis=1)) for card in range(NUM_CARDS)])
+_COMBOS_OF_CARD = np.stack([np.flatnonzero(np.isin(COMBO_CARDS, card).any(axis=1)) for card in range(NUM_CARDS)])
 
 
 @dataclass(frozen=True, eq=False)

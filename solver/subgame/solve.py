@@ -158,8 +158,8 @@ class SubgameSolver:
         Parameters
         ----------
         measure
-            Measure the exploitability now and then and tell it in `progress`, also without a target. Only a solve to the
-            river without a gadget can.
+            Measure the exploitability now and then and tell it in `progress`, also without a target. Only a solve to
+            the river without a gadget can.
         """
         config, engine = self.config, self.engine
         started = time.perf_counter() if started is None else started
