@@ -17,6 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from abstractions.cards import COMBO_CARDS, NUM_CARDS, NUM_COMBOS, check_board, live_combos
+from solver.betting.lines import FLOP
 from solver.betting.public_tree import NodeKind
 from solver.betting.rules import Action
 from solver.blueprint.board_play import add_expected, add_expected_by_action
@@ -46,7 +47,9 @@ BIAS_FACTOR = 10.0
 #: Boards whose run-outs are remembered, each with its hands and buckets, and the most run-outs that are.
 REMEMBERED_BOARDS, REMEMBERED_RUNOUTS = 8, 128
 #: The 51 combos that hold each card.
-_COMBOS_OF_CARD = np.stack([np.flatnonzero(np.isin(COMBO_CARDS, card).any(axis=1)) for card in range(NUM_CARDS)])
+_COMBOS_OF_CARD = np.stack(
+    [np.flatnonzero(np.isin(COMBO_CARDS, card).any(axis=1)) for card in range(NUM_CARDS)]
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,8 +199,8 @@ class Continuations:
                 layout=layout,
                 pays=(seat_0.astype(dtype), seat_1.astype(dtype)),
                 nodes=layout.actions,
-                places=layout.action_places(layout.actions),
-                sources=blueprint.layout.action_places(layout.actions),
+                places=_action_places(layout),
+                sources=_action_places(blueprint.layout, layout.actions),
             )
         return self._known[place]
 
@@ -225,6 +228,17 @@ class Continuations:
             rows = np.stack([layout.action_entries(int(k)) for k in tree.children_of(int(parent))])
             empty = table[rows].sum(axis=0) <= 0
             table[rows[:, empty]] = 1.0
+
+
+def _action_places(layout: TableLayout, nodes: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """For each action that leads to a node: its first entry, the step between buckets, and how many these are."""
+    nodes = layout.actions if nodes is None else nodes
+    tree = layout.plan.tree
+    street = tree.street[tree.parent[nodes]].astype(np.int64) - FLOP
+    # A first entry and a step say what `action_entries` lists.
+    places = np.array([layout._places[node] for node in nodes.tolist()], dtype=np.int64).reshape(-1, 2)
+    first = layout.starts()[street] + places[:, 0]
+    return np.stack([first, places[:, 1], np.array(layout.num_buckets)[street]], axis=1)
 
 
 @njit(cache=True)

@@ -53,9 +53,8 @@ class TableLayout:
 
     def starts(self, texture: int = 0) -> NDArray[np.int64]:
         """First entry of each street of a texture."""
-        flop, turn, river = self.street_sizes
-        first = texture * (flop + turn + river)
-        return np.array([first, first + flop, first + flop + turn], dtype=np.int64)
+        before = np.concatenate([[0], np.cumsum(self.street_sizes[:2])])
+        return (before + texture * sum(self.street_sizes)).astype(np.int64)
 
     @cached_property
     def _places(self) -> dict[int, tuple[int, int]]:
@@ -97,14 +96,6 @@ class TableLayout:
         street = int(self.plan.tree.street[self.plan.tree.parent[node]]) - FLOP
         first, step = self._places[node]
         return int(self.starts(texture)[street]) + first + step * np.arange(self.num_buckets[street])
-
-    def action_places(self, nodes: NDArray[np.int64], texture: int = 0) -> NDArray[np.int64]:
-        """For each action that leads to a node: its first entry, the step between buckets, and how many these are."""
-        tree = self.plan.tree
-        street = tree.street[tree.parent[nodes]].astype(np.int64) - FLOP
-        places = np.array([self._places[node] for node in nodes.tolist()], dtype=np.int64).reshape(-1, 2)
-        first = self.starts(texture)[street] + places[:, 0]
-        return np.stack([first, places[:, 1], np.array(self.num_buckets)[street]], axis=1)
 
     def rows(self, table: NDArray, line: int, street: int, texture: int = 0) -> NDArray:
         """A line's rows on a street, ``[action, bucket]``; the actions are those of `action_nodes`."""

@@ -24,7 +24,7 @@ from solver.betting.game import GameConfig, StreetSizes
 from solver.betting.public_tree import NodeKind
 from solver.betting.rules import Action
 from solver.blueprint.boards import LIVE_FRACTION
-from solver.blueprint.continuation import BIASES, REMEMBERED_BOARDS, Continuations, _runouts
+from solver.blueprint.continuation import BIASES, REMEMBERED_BOARDS, Continuations, _action_places, _runouts
 from solver.blueprint.flop_values import FlopEvaluator, group_boards
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import pot_types
@@ -208,6 +208,14 @@ def test_one_sweep_values_every_action_as_a_sweep_of_its_own_does(
     buckets = SmallBuckets().buckets(board, 0)
     whole = continuations.value(line, board, ranges, player, runouts=30)
     np.testing.assert_allclose((shares[:, buckets] * found).sum(axis=0)[known], whole[known], atol=1e-8)
+
+
+def test_the_places_of_actions_are_the_entries_that_the_layout_lists(blueprint: Blueprint) -> None:
+    layout = blueprint.layout
+    places = _action_places(layout)
+    assert len(places) == len(layout.actions)
+    for node, (first, step, buckets) in zip(layout.actions.tolist(), places.tolist()):
+        np.testing.assert_array_equal(first + step * np.arange(buckets), layout.action_entries(node))
 
 
 def test_the_run_outs_of_the_boards_asked_for_last_are_remembered(blueprint: Blueprint) -> None:
