@@ -166,7 +166,9 @@ class SolveQueue:
         return ForecastModel(memory_bytes=work.memory_bytes, memory_limit=self.memory_limit, kept=work.kept())
 
     def _subgame_work(self, request: SubgameRequest | NextStreetRequest) -> SubgameWork:
-        return SubgameWork(self.catalogue, request, memory_limit=self.memory_limit, keep=self.keep)
+        # Readers of bundles share scratch memory.
+        with self.catalogue.using(request.source):
+            return SubgameWork(self.catalogue, request, memory_limit=self.memory_limit, keep=self.keep)
 
     def get(self, name: str, *, grid: bool = False) -> SolveModel:
         """A solve by its id."""
