@@ -38,8 +38,10 @@ from pipelines.explorer.reports import MAX_FLOPS, card_report
 from pipelines.explorer.runs import recorded, source_trace
 from pipelines.explorer.solves import SolveQueue
 from pipelines.explorer.views import Views
+from pipelines.run.code_version import code_version
 from solver.blueprint.continuation import Continuations
 from solver.subgame.config import SAFETIES
+from solver.subgame.hand_solver import solve_street
 
 PAGE = Path(__file__).parent / "page"
 
@@ -278,6 +280,8 @@ def _warm_up(catalogue: Catalogue, views: Views) -> None:
                 combo_equities(everybody, board[:3])
                 river = opened.lines("river")[0]
                 Continuations(opened.blueprint).action_values(river, board, (everybody, everybody))
+                # Solves are kept by it; it is read from the source once.
+                code_version(solve_street)
     # What is loaded by now stays. Not looking through it again spares a question now and then a tenth of a second.
     gc.collect()
     gc.freeze()
