@@ -45,6 +45,8 @@ def main() -> None:
     print("street   asks for   steps   clock: median  worst   processor: median  worst, ms")
     for street in STREETS:
         for values in (False, True):
+            if not times[street, values]:
+                continue  # no hand went so far
             clock, processor = np.array(times[street, values]).T * 1000
             print(
                 f"{street:8} {'EVs' if values else 'strategy':8} {len(clock):7} {np.median(clock):15.0f} "
