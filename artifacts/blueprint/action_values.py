@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from abstractions.cards import NUM_COMBOS
+from abstractions.cards import NUM_COMBOS, check_board, parse_board
 from abstractions.equity import combo_equities
 from artifacts.blueprint.betting_lines import Decision
 from solver.betting.lines import Letter
@@ -30,16 +30,18 @@ def action_values(
     decision = bundle.decision(line)
     seat = decision.player
     ranges = bundle.range(line, 0, board), bundle.range(line, 1, board)
-    values = []
-    for token in decision.tokens:
-        after = decision.line + token
+    ends = [token != Letter.FOLD and bundle.ends_hand(decision.line + token) for token in decision.tokens]
+    if all(end or token == Letter.FOLD for token, end in zip(decision.tokens, ends)):
+        values = np.empty((len(decision.tokens), NUM_COMBOS))
+    else:
+        cards = parse_board(board) if isinstance(board, str) else check_board(np.asarray(board))
+        values = bundle.continuations.action_values(decision.line, cards, ranges, runouts=runouts, seed=seed)
+    for action, (token, end) in enumerate(zip(decision.tokens, ends)):
         if token == Letter.FOLD:
-            values.append(np.full(NUM_COMBOS, -float(decision.committed[seat])))
-        elif bundle.ends_hand(after):
-            values.append(_showdown(bundle, decision, ranges[1 - seat], board))
-        else:
-            values.append(bundle.continuation_value(after, board, ranges, seat, runouts=runouts, seed=seed))
-    return np.stack(values)
+            values[action] = -float(decision.committed[seat])
+        elif end:
+            values[action] = _showdown(bundle, decision, ranges[1 - seat], board)
+    return values
 
 
 def _showdown(bundle: BlueprintBundle, decision: Decision, opponent: Floats, board: BoardLike) -> Floats:

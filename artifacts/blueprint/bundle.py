@@ -166,12 +166,13 @@ class BlueprintBundle(BucketedBundle):
             ranges = (self.range(line, 0, cards), self.range(line, 1, cards))
         if isinstance(bias, str):
             bias = ("blueprint", bias) if seat == 0 else (bias, "blueprint")
-        return self._continuations.value(
+        return self.continuations.value(
             walk.entered(len(cards)).end, cards, ranges, seat, biases=bias, runouts=runouts, seed=seed
         )
 
     @cached_property
-    def _continuations(self) -> Continuations:
+    def continuations(self) -> Continuations:
+        """What hands are worth from a line on, as the solver computes it."""
         from solver.blueprint.continuation import Continuations
 
         return Continuations(self.blueprint)

@@ -11,19 +11,30 @@ from abstractions.cards import NUM_CARDS
 from abstractions.isomorphism import board_index, canonical_boards, permute_cards
 
 if TYPE_CHECKING:
-    from artifacts.blueprint.bundle import BlueprintBundle
+    from artifacts.blueprint.bucketed_bundle import BucketedBundle
 
 Boards = NDArray[np.uint8]
 #: Boards that are drawn before giving up: flops that lead to no known river are rare.
 _TRIES = 100
 
 
-def knows_all_boards(bundle: BlueprintBundle) -> bool:
-    """Whether a blueprint has buckets on every board."""
-    return all(bundle.bucket_rows(num_cards) is None for num_cards in (3, 4, 5))
+def knows_all_boards(bundle: BucketedBundle) -> bool:
+    """Whether a blueprint has buckets on every board.
+
+    Where buckets belong to textures, a board has a row for each texture that it can follow.
+    """
+    textures = 1 if bundle.flop_textures() is None else bundle.num_textures
+    for num_cards in (3, 4, 5):
+        keys = bundle.bucket_rows(num_cards)
+        if keys is None:
+            continue
+        known = 1 + np.count_nonzero(np.diff(keys // textures))  # the keys ascend by board, then texture
+        if known < len(canonical_boards(num_cards).boards):
+            return False
+    return True
 
 
-def known_boards(bundle: BlueprintBundle, board: Boards) -> Boards:
+def known_boards(bundle: BucketedBundle, board: Boards) -> Boards:
     """The boards with the next card, or the flops, that a blueprint has buckets for, one in each row.
 
     Flops are canonical: with other suits they are known as well.
@@ -36,7 +47,7 @@ def known_boards(bundle: BlueprintBundle, board: Boards) -> Boards:
     return following[_known(bundle, following)]
 
 
-def draw_board(bundle: BlueprintBundle, rng: np.random.Generator) -> Boards:
+def draw_board(bundle: BucketedBundle, rng: np.random.Generator) -> Boards:
     """Five cards on which a blueprint can be played on every street: any, or typical ones with random suits."""
     if knows_all_boards(bundle):
         return rng.permutation(NUM_CARDS)[:5].astype(np.uint8)
@@ -54,7 +65,7 @@ def draw_board(bundle: BlueprintBundle, rng: np.random.Generator) -> Boards:
     raise ValueError(f"{bundle.path}: no board has buckets on every street")
 
 
-def _known(bundle: BlueprintBundle, boards: Boards) -> NDArray[np.bool_]:
+def _known(bundle: BucketedBundle, boards: Boards) -> NDArray[np.bool_]:
     keys, textures = bundle.bucket_rows(boards.shape[1]), bundle.flop_textures()
     if keys is None:
         return np.ones(len(boards), dtype=np.bool_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,9 @@ from pipelines.figures.charts import ChartValues
 
 if TYPE_CHECKING:
     from artifacts.agents import Agent
+    from artifacts.blueprint.bundle import BlueprintBundle
     from artifacts.blueprint.combo_rows import ComboRows
+    from artifacts.blueprint.multiway_bundle import MultiwayBundle
     from artifacts.blueprint.preflop_bundle import PreflopBundle, PreflopRows
     from artifacts.spot_bundle import SpotBundle
     from artifacts.subgame_bundle import SubgameBundle
@@ -48,10 +50,12 @@ class ChartRows:
         How much of each hand is in the range.
     values
         What hands win, where it was asked for.
-    combos
-        After the flop, what is known of each combo that the board leaves.
     by_combo
-        The same as arrays, as the bundle gave them.
+        After the flop, the combos that the board leaves, as the bundle gave them.
+    combo_values
+        What these win with each action, ``[combo, action]``, in big blinds.
+    raw
+        Whether the strategy as trained is drawn.
     """
 
     actions: tuple[str, ...]
@@ -60,8 +64,20 @@ class ChartRows:
     marks: Reasons
     reach: Floats
     values: ChartValues | None = None
-    combos: Mapping[str, Mapping[str, Any]] | None = None
     by_combo: ComboRows | None = None
+    combo_values: Floats | None = None
+    raw: bool = False
+
+    @property
+    def combo_shares(self) -> Floats:
+        """How the combos play after the flop, ``[combo, action]``."""
+        assert self.by_combo is not None
+        return self.by_combo.raw_probability if self.raw else self.by_combo.probability
+
+    @property
+    def combo_ev(self) -> Floats | None:
+        """What the combos win after the flop with their strategy."""
+        return None if self.combo_values is None else _played(self.combo_shares, self.combo_values)
 
     def data(self) -> dict[str, Any]:
         """As plain data: `hands`, and after the flop `combos`; EVs in big blinds, null where undefined."""
@@ -84,9 +100,27 @@ class ChartRows:
                 for row, error, by_action in zip(hands.values(), _played(self.shares, errors), errors):
                     row["ev_se"] = _number(error)
                     row["action_ev_se"] = dict(zip(self.actions, map(_number, by_action.tolist())))
-        if self.combos is not None:
-            data["combos"] = self.combos
+        if self.by_combo is not None:
+            data["combos"] = self._combos(self.by_combo)
         return data
+
+    def _combos(self, rows: ComboRows) -> dict[str, dict[str, Any]]:
+        """What is known of each combo after the flop, by name; combos that are not held are left out."""
+        from artifacts.blueprint.combo_rows import NOT_HELD
+
+        shares, ev = self.combo_shares, self.combo_ev
+        return {
+            format_combo(int(combo)): _row(
+                rows.actions,
+                shares[k],
+                rows.reach[k],
+                rows.reasons[k],
+                None if ev is None else ev[k],
+                None if self.combo_values is None else self.combo_values[k],
+            )
+            for k, combo in enumerate(rows.combos)
+            if rows.reasons[k] != NOT_HELD
+        }
 
 
 def chart_rows(
@@ -96,6 +130,7 @@ def chart_rows(
     *,
     raw: bool,
     ev: bool,
+    known: ChartRows | None = None,
 ) -> ChartRows:
     """The rows of a decision of a bundle.
 
@@ -107,6 +142,8 @@ def chart_rows(
         Show the strategy as trained instead of the one in which off-path hands fold.
     ev
         Say what hands win, where the bundle knows.
+    known
+        The rows without that, where they were asked for before: they need not be read again.
     """
     from artifacts.agents import Agent
     from artifacts.blueprint.bundle import BlueprintBundle
@@ -114,7 +151,7 @@ def chart_rows(
     from artifacts.blueprint.preflop_bundle import PreflopBundle
 
     if not isinstance(bundle, PreflopBundle | Agent):
-        rows = bundle.postflop(line, board)
+        rows = _combo_rows(bundle, line, board, known)
         chips = bundle.action_values(line, board)[:, rows.combos].T if ev else None
         return _postflop(rows, chips, CHIPS_PER_BIG_BLIND, RECEIVED, raw=raw)
     decision = bundle.decision(line)
@@ -131,12 +168,21 @@ def chart_rows(
     if isinstance(bundle, Agent):
         return _postflop(bundle.postflop(line, board), None, bundle.game.big_blind, NET, raw=raw)
     assert isinstance(bundle, BlueprintBundle | MultiwayBundle)
-    rows = bundle.postflop(line, board)
+    rows = _combo_rows(bundle, line, board, known)
     if isinstance(bundle, MultiwayBundle):
         return _postflop(rows, None, bundle.game.big_blind, NET, raw=raw)
     chips = bundle.action_values(line, board, runouts=RUNOUTS)[:, rows.combos].T if ev else None
     meaning = NET if len(board) == 5 else f"{NET}, on up to {RUNOUTS} run-outs"
     return _postflop(rows, chips, bundle.game.big_blind, meaning, raw=raw)
+
+
+def _combo_rows(
+    bundle: BlueprintBundle | MultiwayBundle | SpotBundle | SubgameBundle,
+    line: str,
+    board: NDArray[np.uint8],
+    known: ChartRows | None,
+) -> ComboRows:
+    return bundle.postflop(line, board) if known is None or known.by_combo is None else known.by_combo
 
 
 def _preflop(bundle: PreflopBundle | Agent, line: str, *, raw: bool, ev: bool) -> ChartRows:
@@ -175,20 +221,16 @@ def _postflop(
         values = ChartValues(rows.class_mean(by_hand, raw=raw), rows.class_mean(by_action, raw=raw), meaning)
     marks = rows.class_reasons
     reasons = [mark if mark in (BLOCKED, NOT_HELD) or not raw else None for mark in marks]
-    combos = {
-        format_combo(int(combo)): _row(
-            rows.actions,
-            shares[k],
-            rows.reach[k],
-            rows.reasons[k],
-            None if by_hand is None else by_hand[k],
-            None if by_action is None else by_action[k],
-        )
-        for k, combo in enumerate(rows.combos)
-        if rows.reasons[k] != NOT_HELD
-    }
     return ChartRows(
-        rows.actions, rows.class_probability(raw=raw), reasons, marks, rows.class_reach, values, combos, rows
+        rows.actions,
+        rows.class_probability(raw=raw),
+        reasons,
+        marks,
+        rows.class_reach,
+        values,
+        by_combo=rows,
+        combo_values=by_action,
+        raw=raw,
     )
 
 

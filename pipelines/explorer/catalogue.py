@@ -14,6 +14,7 @@ from pathlib import Path
 
 from artifacts.agents import Agent, locked_agent, simple_agent
 from artifacts.blueprint.bundle import BlueprintBundle
+from artifacts.blueprint.multiway_bundle import MultiwayBundle
 from artifacts.blueprint.preflop_bundle import PreflopBundle
 from artifacts.bundle import open_bundle
 from artifacts.bundle_store import BundleStore
@@ -131,6 +132,8 @@ class Catalogue:
     def blueprint(self, name: str) -> BlueprintBundle:
         """A source that is a blueprint."""
         source = self.open(name)
+        if isinstance(source, MultiwayBundle):
+            raise Refusal(f"source {name!r} has {len(source.seats)} seats; this needs a blueprint of two")
         if not isinstance(source, BlueprintBundle):
             raise Refusal(f"source {name!r} is no blueprint; this needs one")
         return source

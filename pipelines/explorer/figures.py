@@ -6,15 +6,15 @@ Hands are the 169 classes before the flop and the 1,326 combos after it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstractions.cards import CLASS_OF_COMBO, NUM_CLASSES, format_combo
+from abstractions.cards import CLASS_OF_COMBO, NUM_CLASSES
 from artifacts.agents import Agent
 from artifacts.blueprint.bundle import BlueprintBundle
-from artifacts.blueprint.combo_rows import ComboRows
+from artifacts.blueprint.combo_rows import NOT_HELD, ComboRows
 from artifacts.hand_values import equity_realisation, hand_equities, met_weights
 from artifacts.spot_bundle import SpotBundle
 from artifacts.subgame_bundle import SubgameBundle
@@ -23,6 +23,7 @@ from pipelines.explorer.catalogue import Source
 from pipelines.explorer.positions import Position
 
 Floats = NDArray[np.float64]
+SEVERAL_SEATS = "No EVs here: what each hand wins is known for games of two seats only."
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +53,8 @@ class Figures:
     meaning: str | None = None
 
 
-def measure(position: Position, player: int, *, raw: bool, values: bool) -> Figures:
-    """The figures of a seat at a decision."""
+def measure(position: Position, player: int, *, raw: bool) -> Figures:
+    """The figures of a seat at a decision, without what hands win."""
     source, decision, board = position.source, position.decision, position.board
     assert decision is not None
     line = decision.line
@@ -67,15 +68,24 @@ def measure(position: Position, player: int, *, raw: bool, values: bool) -> Figu
         equity, weights = np.full(len(own), np.nan), own
     if player != decision.player:
         return Figures(None, weights, own, equity)
-    rows, meaning = _decision_rows(source, line, board, raw=raw, values=values)
+    return Figures(chart_rows(source, line, board, raw=raw, ev=False), weights, own, equity)
+
+
+def with_values(position: Position, player: int, known: Figures, *, raw: bool) -> Figures:
+    """The figures of a seat with what its hands win, or with the reason why that is not known."""
+    source, decision = position.source, position.decision
+    assert decision is not None
+    if known.rows is None:
+        return known
+    rows, meaning = _valued_rows(source, decision.line, position.board, known.rows, raw=raw)
     if rows.values is None:
-        return Figures(rows, weights, own, equity, meaning=meaning)
+        return replace(known, meaning=meaning)
     ev = _by_hand(rows)
     net = not isinstance(source, SpotBundle | SubgameBundle)
     put_in = float(decision.committed[player]) if net else 0.0
     received = ev * position.big_blind + put_in
-    realisation = equity_realisation(received, equity, float(decision.pot))
-    return Figures(rows, weights, own, equity, ev, realisation, meaning)
+    realisation = equity_realisation(received, known.equity, float(decision.pot))
+    return replace(known, rows=rows, ev=ev, realisation=realisation, meaning=meaning)
 
 
 def waiting_ev(position: Position, player: int) -> Floats | None:
@@ -91,18 +101,20 @@ def waiting_ev(position: Position, player: int) -> Floats | None:
     return chips / position.big_blind
 
 
-def _decision_rows(
-    source: Source, line: str, board: NDArray[np.uint8], *, raw: bool, values: bool
+def _valued_rows(
+    source: Source, line: str, board: NDArray[np.uint8], known: ChartRows, *, raw: bool
 ) -> tuple[ChartRows, str | None]:
-    """The rows of a decision, and what their EVs count, or why there are none."""
+    """The rows of a decision with EVs, and what these count; or the rows without, and why."""
     if isinstance(source, Agent):
-        return chart_rows(source, line, board, raw=raw, ev=False), "An agent has no values."
+        return known, "An agent has no values."
+    if len(source.seats) > 2:
+        return known, SEVERAL_SEATS
     try:
-        rows = chart_rows(source, line, board, raw=raw, ev=values)
+        rows = chart_rows(source, line, board, raw=raw, ev=True, known=known)
         return rows, None if rows.values is None else rows.values.meaning
     except ValueError as error:
         # A blueprint with buckets on typical boards only plays here, but cannot play the cards to come.
-        return chart_rows(source, line, board, raw=raw, ev=False), f"No EVs here: {error}"
+        return known, f"No EVs here: {error}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,28 +145,24 @@ def combo_arrays(rows: ChartRows, raw: bool) -> ComboArrays:
 
 
 def _action_ev(rows: ChartRows) -> Floats | None:
-    """EVs of the combos by action, in their order."""
-    if rows.values is None or rows.combos is None or rows.by_combo is None:
+    """EVs of the combos by action, in their order; nan for combos that are not held."""
+    if rows.combo_values is None or rows.by_combo is None:
         return None
-    table = np.full(rows.by_combo.raw_probability.shape, np.nan)
-    for place, combo in enumerate(rows.by_combo.combos.tolist()):
-        row = rows.combos.get(format_combo(combo))
-        if row is not None:
-            table[place] = [np.nan if value is None else value for value in row["action_ev"].values()]
-    return table
+    return np.where(_held(rows.by_combo)[:, None], rows.combo_values, np.nan)
 
 
 def _by_hand(rows: ChartRows) -> Floats:
     """EVs by class before the flop, by combo (all 1,326) after it."""
     assert rows.values is not None
-    if rows.by_combo is None or rows.combos is None:
+    if rows.by_combo is None or rows.combo_ev is None:
         return rows.values.by_hand
     table = np.full(len(CLASS_OF_COMBO), np.nan)
-    for combo in rows.by_combo.combos.tolist():
-        row = rows.combos.get(format_combo(combo))
-        if row is not None and row["ev"] is not None:
-            table[combo] = row["ev"]
+    table[rows.by_combo.combos] = np.where(_held(rows.by_combo), rows.combo_ev, np.nan)
     return table
+
+
+def _held(rows: ComboRows) -> NDArray[np.bool_]:
+    return np.array([reason != NOT_HELD for reason in rows.reasons])
 
 
 def class_means(values: Floats | None, figures: Figures, raw: bool) -> Floats | None:

@@ -347,6 +347,14 @@ class SolveModel(BaseModel):
     grid: list[list[float]] | None = Field(default=None, description="its strategy by hand class, so far")
 
 
+class ForecastModel(BaseModel):
+    """What a solve would take, before it is asked for."""
+
+    memory_bytes: int = Field(description="that the solve needs at least")
+    memory_limit: int = Field(description="of one solve; more is refused")
+    kept: str | None = Field(default=None, description="the source, where it was solved before")
+
+
 class SolveList(BaseModel):
     """Solves of this server, the newest first."""
 

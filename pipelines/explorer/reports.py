@@ -13,6 +13,7 @@ from abstractions.isomorphism import canonical_boards
 from artifacts.blueprint.betting_lines import Decision
 from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.blueprint.line_reach import line_play
+from artifacts.blueprint.multiway_bundle import MultiwayBundle
 from artifacts.hand_values import hand_equities, mean_over, met_weights
 from artifacts.subgame_bundle import SubgameBundle
 from pipelines.commands.chart_rows import NET, RECEIVED
@@ -46,6 +47,8 @@ def card_report(
     catalogue = positions.catalogue
     with catalogue.using(name):
         position = positions.at(name, line, board)
+    if isinstance(position.source, MultiwayBundle):
+        raise Refusal(f"source {name!r} has {len(position.source.seats)} seats; reports are of games of two")
     if position.kind != "deal" or not isinstance(position.source, BlueprintBundle | SubgameBundle):
         raise Refusal(
             f"line {line!r}: a report needs a line at whose end cards are dealt, such as b250c, of a blueprint"

@@ -9,14 +9,13 @@ from artifacts.subgame_bundle import SubgameBundle
 from pipelines.config.composition import compose_config, quoted_override
 from pipelines.explorer.catalogue import Source
 from pipelines.explorer.models import RunModel, RunsModel, TraceModel, TracePoint
-from pipelines.explorer.refusals import Refusal
 from pipelines.run.errors import UserError
 
 
 def source_trace(source: Source) -> TraceModel:
-    """The measurements that a bundle holds."""
+    """The measurements that a bundle holds: none of one that was not trained."""
     if isinstance(source, Agent | SubgameBundle) or "trace" not in source:
-        raise Refusal("this source has no curve: it was not trained", status=404)
+        return TraceModel(unit="mbb/hand", points=[])
     table = source["trace"].table().to_pydict()
     phases = table.get("phase") or [""] * len(table["iteration"])
     return TraceModel(

@@ -6,6 +6,7 @@ one at a time; solves run beside them.
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from collections.abc import AsyncIterator
@@ -37,7 +38,10 @@ from pipelines.explorer.reports import MAX_FLOPS, card_report
 from pipelines.explorer.runs import recorded, source_trace
 from pipelines.explorer.solves import SolveQueue
 from pipelines.explorer.views import Views
+from pipelines.run.code_version import code_version
+from solver.blueprint.continuation import Continuations
 from solver.subgame.config import SAFETIES
+from solver.subgame.hand_solver import solve_street
 
 PAGE = Path(__file__).parent / "page"
 
@@ -184,6 +188,11 @@ def create_app(
         """Solve a street again, or a game before the flop; what was solved before is done at once."""
         return solves.submit(request)
 
+    @app.post("/api/forecast", tags=["solve"])
+    def forecast(request: models.SubgameRequest) -> models.ForecastModel:
+        """What a solve would take in memory, and whether it is kept already."""
+        return solves.forecast(request)
+
     @app.get("/api/solves", tags=["solve"])
     def all_solves() -> models.SolveList:
         """The solves of this server, the newest first."""
@@ -266,9 +275,16 @@ def _warm_up(catalogue: Catalogue, views: Views) -> None:
                 views.node(source.id, "", parse_board(source.board or ""), raw=False, values=True)
             if isinstance(opened, BlueprintBundle):
                 # These share no scratch memory with the questions, which go on meanwhile.
-                flop = draw_board(opened, np.random.default_rng(0))[:3]
-                opened.postflop(opened.lines("flop")[0], flop)
-                combo_equities(np.ones(NUM_COMBOS), flop)
+                board, everybody = draw_board(opened, np.random.default_rng(0)), np.ones(NUM_COMBOS)
+                opened.postflop(opened.lines("flop")[0], board[:3])
+                combo_equities(everybody, board[:3])
+                river = opened.lines("river")[0]
+                Continuations(opened.blueprint).action_values(river, board, (everybody, everybody))
+                # Solves are kept by it; it is read from the source once.
+                code_version(solve_street)
+    # What is loaded by now stays. Not looking through it again spares a question now and then a tenth of a second.
+    gc.collect()
+    gc.freeze()
 
 
 def _add_refusals(app: FastAPI) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from abstractions.cards import live_combos, parse_board
 from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.blueprint.combo_rows import ComboRows
+from artifacts.blueprint.multiway_bundle import MultiwayBundle
 from artifacts.format.manifest import read_manifest
 from artifacts.subgame_bundle import StoredSubgames, SubgameBundle
 from pipelines.commands.lock_tables import lock_table
@@ -36,7 +37,7 @@ from solver.subgame import Progress, SubgameConfig, SubgameSolution
 from solver.subgame.config import FULL
 from solver.subgame.forecast import forecast_bytes
 from solver.subgame.hand_solver import solve_street
-from solver.subgame.solve import SubgameSolver, refuse_over
+from solver.subgame.solve import SubgameSolver
 from solver.subgame.solved_street import content_key
 from solver.subgame.subgame import Subgame
 
@@ -102,6 +103,11 @@ class SubgameWork:
             ranges, parent = Chain(catalogue, source).carried(request.line, board)
         elif isinstance(source, BlueprintBundle):
             self.bundle, ranges, parent = source, None, None
+        elif isinstance(source, MultiwayBundle):
+            raise Refusal(
+                f"source {request.source!r} has {len(source.seats)} seats; the explorer solves streets of two, "
+                "and poker-solver subgame solves those of more"
+            )
         else:
             raise Refusal(
                 f"source {request.source!r}: only a blueprint or a subgame of one can be solved further"
@@ -124,7 +130,6 @@ class SubgameWork:
         )
         self.key = content_key(self.store.blueprint_key, self.subgame, self.config, self.locks)
         self.memory_bytes = forecast_bytes(self.blueprint, self.subgame, self.config)
-        refuse_over(memory_limit, self.memory_bytes)
 
     @property
     def blueprint(self) -> Blueprint:
@@ -179,6 +184,7 @@ class SubgameWork:
             prepared=prepared,
             progress=progress,
             should_stop=told.should_stop,
+            measure=True,
         )
         told.progress(solved.iterations, solved.seconds, None)
         if solved.reason == "stopped":

@@ -17,6 +17,7 @@ import psutil
 from artifacts.errors import BundleError
 from pipelines.explorer.catalogue import Catalogue
 from pipelines.explorer.models import (
+    ForecastModel,
     NextStreetRequest,
     PreflopRequest,
     SolveModel,
@@ -25,6 +26,7 @@ from pipelines.explorer.models import (
 )
 from pipelines.explorer.refusals import Refusal
 from pipelines.explorer.solve_work import PreflopWork, Snapshot, Stopped, SubgameWork, Told
+from solver.subgame.solve import refuse_over
 
 #: Solves that may wait, and finished ones that are remembered.
 MAX_WAITING, MAX_REMEMBERED = 32, 200
@@ -142,19 +144,31 @@ class SolveQueue:
         if isinstance(request, PreflopRequest):
             work = PreflopWork(self.catalogue, request, keep=self.keep)
         else:
-            work = SubgameWork(self.catalogue, request, memory_limit=self.memory_limit, keep=self.keep)
+            work = self._subgame_work(request)
+        kept = work.kept()
+        if kept is None:
+            refuse_over(self.memory_limit, work.memory_bytes)
         job = Job(work, self.memory_limit)
         with self._lock:
             self._jobs[job.model.id] = job
             ended = [name for name, old in self._jobs.items() if old.ended]
             for name in ended[: max(0, len(self._jobs) - MAX_REMEMBERED)]:
                 del self._jobs[name]
-        kept = work.kept()
         if kept is not None:
             job.change(state=SolveState.DONE, source=kept, cached=True)
         else:
             self._pool.submit(job.run)
         return self.get(job.model.id)
+
+    def forecast(self, request: SubgameRequest) -> ForecastModel:
+        """What a solve would take, and whether it is kept already; nothing is started."""
+        work = self._subgame_work(request)
+        return ForecastModel(memory_bytes=work.memory_bytes, memory_limit=self.memory_limit, kept=work.kept())
+
+    def _subgame_work(self, request: SubgameRequest | NextStreetRequest) -> SubgameWork:
+        # Readers of bundles share scratch memory.
+        with self.catalogue.using(request.source):
+            return SubgameWork(self.catalogue, request, memory_limit=self.memory_limit, keep=self.keep)
 
     def get(self, name: str, *, grid: bool = False) -> SolveModel:
         """A solve by its id."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from abstractions.cards import (
 )
 from abstractions.hand_categories import DRAWS, MADE_HANDS, draws, made_hands
 from abstractions.ranges import format_range
+from artifacts.blueprint.bucketed_bundle import BucketedBundle
 from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.blueprint.difference import strategy_distance
 from artifacts.blueprint.known_boards import known_boards, knows_all_boards
@@ -26,7 +28,15 @@ from artifacts.hand_values import mean_over, range_curve
 from artifacts.range_categories import category_rows
 from artifacts.subgame_bundle import SubgameBundle
 from pipelines.explorer.catalogue import Source
-from pipelines.explorer.figures import ComboArrays, Figures, class_means, combo_arrays, measure, waiting_ev
+from pipelines.explorer.figures import (
+    ComboArrays,
+    Figures,
+    class_means,
+    combo_arrays,
+    measure,
+    waiting_ev,
+    with_values,
+)
 from pipelines.explorer.models import (
     CategoryModel,
     CellModel,
@@ -108,7 +118,7 @@ class Views:
         table = combo_arrays(rows, raw)
         cards = position.board
         made, drawn = (made_hands(cards), draws(cards)) if len(cards) else (None, None)
-        found = []
+        found, shares = [], _rounded(table.shares)
         for place, combo in enumerate(table.combos.tolist()):
             if hand and CLASS_NAMES[CLASS_OF_COMBO[combo]] != hand:
                 continue
@@ -119,7 +129,7 @@ class Views:
                     hand=CLASS_NAMES[CLASS_OF_COMBO[combo]],
                     made=None if made is None else MADE_HANDS[made[combo]],
                     draw=None if drawn is None else DRAWS[drawn[combo]],
-                    strategy=_rounded(table.shares[place]),
+                    strategy=shares[place],
                     reach=round(float(table.reach[place]), 6),
                     ev=_number(None if figures.ev is None else figures.ev[key]),
                     action_ev=None
@@ -171,6 +181,11 @@ class Views:
     ) -> CompareModel:
         """Two sources at one line."""
         one, two = (self.node(name, line, board, raw=raw, values=values) for name in (first, second))
+        if len(one.seats) != len(two.seats):
+            raise Refusal(
+                f"source {second!r} has {len(two.seats)} seats and {first!r} {len(one.seats)}; "
+                "only games of as many seats can be compared"
+            )
         for name, node in ((first, one), (second, two)):
             if node.kind != "decision":
                 raise Refusal(f"source {name!r}: nobody acts at line {line!r} on this board")
@@ -203,7 +218,12 @@ class Views:
         assert position.decision is not None
         key = (position.answered_by, position.decision.line, position.board.tobytes(), player, raw, values)
         if key not in self._known:
-            self._known[key] = measure(position, player, raw=raw, values=values)
+            if values:
+                # The strategy was mostly asked for before: only what hands win is new.
+                known = self._figures(position, player, raw=raw, values=False)
+                self._known[key] = with_values(position, player, known, raw=raw)
+            else:
+                self._known[key] = measure(position, player, raw=raw)
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
         return self._known[key]
@@ -216,7 +236,7 @@ class Views:
 def _known_boards(position: Position) -> list[str] | None:
     """The boards that a source of typical boards can go on to; None where it knows all."""
     source = position.source
-    if position.kind != "deal" or not isinstance(source, BlueprintBundle) or knows_all_boards(source):
+    if position.kind != "deal" or not isinstance(source, BucketedBundle) or knows_all_boards(source):
         return None
     return [format_cards(board) for board in known_boards(source, position.board)]
 
@@ -236,11 +256,11 @@ def _grid(position: Position, figures: Figures, raw: bool) -> list[CellModel]:
     else:
         # After the flop the reach of a class counts the combos that the board leaves.
         reach = rows.reach * np.divide(CLASS_COMBOS, live, out=np.zeros(NUM_CLASSES), where=live > 0)
-    nothing: list[float] = []
+    shares = [[]] * NUM_CLASSES if rows is None else _rounded(rows.shares)
     return [
         CellModel(
             hand=hand,
-            strategy=nothing if rows is None else _rounded(rows.shares[number]),
+            strategy=shares[number],
             reach=round(min(float(reach[number]), 1.0), 6),
             ev=_number(None if ev is None else ev[number]),
             equity=_number(None if equity is None else equity[number]),
@@ -271,8 +291,10 @@ def _seat_number(source: Source, seat: str, acting: int) -> int:
     return source.seats.index(seat)
 
 
-def _rounded(values: Floats) -> list[float]:
-    return [round(float(value), 6) for value in np.nan_to_num(values)]
+def _rounded(values: Floats) -> list[Any]:
+    """Values as JSON, of as many dimensions as the array has; 0 for what is not known."""
+    listed: list[Any] = np.nan_to_num(np.asarray(values, dtype=np.float64)).round(6).tolist()
+    return listed
 
 
 def _number(value: float | None) -> float | None:

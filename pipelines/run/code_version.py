@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,7 @@ CARRIERS = (
     "pipelines.training.checkpoints",
 )
 
+_READING = threading.Lock()
 #: Stands for the statements of a module that belong to no name.
 STATEMENTS = "<statements>"
 #: Module and name of a definition.
@@ -58,7 +60,9 @@ Place = tuple[str, str]
 
 def code_version(function: Callable[..., Any]) -> str:
     """Hash of the project code that computes what `function` returns."""
-    return PROJECT.version(*_place(function))
+    # Python 3.11 fails when two threads read syntax trees at the same time.
+    with _READING:
+        return PROJECT.version(*_place(function))
 
 
 def reached_symbols(function: Callable[..., Any]) -> set[Place]:

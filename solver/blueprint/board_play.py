@@ -19,6 +19,7 @@ from solver.blueprint.kernels import (
 )
 from solver.blueprint.river_choices import NO_CHOICES
 from solver.blueprint.tables import TableLayout
+from solver.cfr.simd import WIDTH
 
 
 def table_side(
@@ -74,3 +75,37 @@ def add_expected(
         work,
         out,
     )
+
+
+def add_expected_by_action(
+    layout: TableLayout,
+    table: NDArray[Any],
+    deal: BoardHands,
+    own: int,
+    reach: NDArray[Any],
+    pays: NDArray[Any],
+    work: Work,
+    out: NDArray[np.float64],
+) -> None:
+    """Add what each action of `own` at the plan's only line is worth on a board to ``out[action, combo]``.
+
+    One sweep serves all actions: it combines their values at the line's first node, and leaves them in its scratch.
+
+    Parameters
+    ----------
+    reach
+        The opponent's reach by combo, ``[1, 1326]``.
+    """
+    lanes = layout.plan.programs[own]
+    mixed = np.zeros((1, out.shape[1]))
+    add_expected(layout, table, deal, deal.combos, own, reach, pays, 1.0, work, mixed)
+    number, lane = lanes.entry[0]
+    block = lanes.blocks[number]
+    if not work.alive[block["reach"]]:
+        return
+    # Own nodes are combined children first, so the last one is the first node of the line.
+    root = lanes.updates[lanes.programs[block["program"]]["updates_end"] - 1]
+    size = len(deal.combos) * WIDTH
+    for action in range(len(out)):
+        first = (int(block["value"]) + int(root["child"]) + action) * size
+        out[action, deal.combos] += work.value[first + lane : first + size : WIDTH]

@@ -6,19 +6,29 @@ folding, calling or raising: the continuation strategies of depth-limited solvin
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from abstractions.cards import NUM_COMBOS, check_board, disjoint_weight, live_combos
+from abstractions.cards import COMBO_CARDS, NUM_CARDS, NUM_COMBOS, check_board, live_combos
 from solver.betting.lines import FLOP
 from solver.betting.public_tree import NodeKind
 from solver.betting.rules import Action
-from solver.blueprint.board_play import add_expected
-from solver.blueprint.boards import NUM_LIVE, board_hands
+from solver.blueprint.board_play import add_expected, add_expected_by_action
+from solver.blueprint.boards import (
+    NUM_LIVE,
+    BatchBuckets,
+    BoardHands,
+    SourceBuckets,
+    board_hands,
+    street_buckets,
+)
 from solver.blueprint.kernels import make_work
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.strategy import Blueprint, BlueprintNode
@@ -34,17 +44,27 @@ BIASES: dict[str, tuple[Action, ...]] = {
     "raise": (Action.BET, Action.RAISE, Action.ALLIN),
 }
 BIAS_FACTOR = 10.0
+#: Boards whose run-outs are remembered, each with its hands and buckets, and the most run-outs that are.
+REMEMBERED_BOARDS, REMEMBERED_RUNOUTS = 8, 128
+#: The 51 combos that hold each card.
+_COMBOS_OF_CARD = np.stack(
+    [np.flatnonzero(np.isin(COMBO_CARDS, card).any(axis=1)) for card in range(NUM_CARDS)]
+)
 
 
 @dataclass(frozen=True, eq=False)
 class _Continuation:
-    """The betting below a node, its payoffs, and where its actions lie in the blueprint's table."""
+    """The betting below a node and its payoffs.
+
+    `nodes` are those that its actions lead to, `places` and `sources` where these lie in its own table and in that of
+    the blueprint's first texture.
+    """
 
     layout: TableLayout
     pays: tuple[NDArray[Any], NDArray[Any]]
+    nodes: NDArray[np.int64]
     places: NDArray[np.int64]
     sources: NDArray[np.int64]
-    nodes: NDArray[np.int64]
 
 
 class Continuations:
@@ -52,7 +72,8 @@ class Continuations:
 
     def __init__(self, blueprint: Blueprint) -> None:
         self.blueprint = blueprint
-        self._known: dict[tuple[BlueprintNode, int], _Continuation] = {}
+        self._known: dict[BlueprintNode, _Continuation] = {}
+        self._dealt: OrderedDict[tuple[bytes, int | None, int], list[BoardHands]] = OrderedDict()
 
     def value(
         self,
@@ -87,6 +108,54 @@ class Continuations:
         seed
             Seed of the choice of run-outs.
         """
+        for bias in biases:
+            if bias not in BIASES:
+                raise ValueError(f"bias {bias!r} is unknown; accepted: {', '.join(BIASES)}")
+        cards, place = self._decision(line, board)
+        below = self._continuation(place)
+        table = self._table(below, self.blueprint.texture(cards), biases)
+        opponent = np.asarray(ranges[1 - player], dtype=np.float64) * live_combos(cards)
+        values = np.zeros((1, NUM_COMBOS))
+        work = make_work(below.layout.plan.programs, NUM_LIVE, table.dtype)
+        reach = opponent[None].astype(table.dtype)
+        deals = self._deals(cards, runouts, seed)
+        for hands in deals:
+            add_expected(
+                below.layout, table, hands, hands.combos, player, reach, below.pays[player], 1.0, work, values
+            )
+        return _per_meeting(values, deals, opponent)[0]
+
+    def action_values(
+        self,
+        line: str,
+        board: NDArray[np.uint8],
+        ranges: tuple[NDArray, NDArray],
+        *,
+        runouts: int | None = 96,
+        seed: int = 0,
+    ) -> Floats:
+        """Net chips that each combo of the player to act wins on average with each action, ``[action, 1326]``.
+
+        Both play the blueprint after the action. The parameters are those of `value`; the line ends at a decision.
+        """
+        cards, place = self._decision(line, board)
+        tree = self.blueprint.game.tree
+        player = int(tree.player[place.node])
+        below = self._continuation(place)
+        table = self._table(below, self.blueprint.texture(cards))
+        opponent = np.asarray(ranges[1 - player], dtype=np.float64) * live_combos(cards)
+        values = np.zeros((int(tree.num_children[place.node]), NUM_COMBOS))
+        work = make_work(below.layout.plan.programs, NUM_LIVE, table.dtype)
+        reach = opponent[None].astype(table.dtype)
+        deals = self._deals(cards, runouts, seed)
+        for hands in deals:
+            add_expected_by_action(
+                below.layout, table, hands, player, reach, below.pays[player], work, values
+            )
+        return _per_meeting(values, deals, opponent)
+
+    def _decision(self, line: str, board: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], BlueprintNode]:
+        """The public cards, and the decision at the end of a line or behind the cards that follow it."""
         cards = check_board(board)
         place = self.blueprint.place(line, cards)
         tree = self.blueprint.game.tree
@@ -96,61 +165,60 @@ class Continuations:
             raise ValueError(
                 f"line {line!r}: not a decision after the flop, nor the end of a street's betting"
             )
-        for bias in biases:
-            if bias not in BIASES:
-                raise ValueError(f"bias {bias!r} is unknown; accepted: {', '.join(BIASES)}")
-        texture = self.blueprint.texture(cards)
-        below = self._continuation(place, texture)
-        table = self._biased_table(below, biases)
-        deals = _runouts(cards, runouts, seed)
-        opponent = np.asarray(ranges[1 - player], dtype=np.float64) * live_combos(cards)
-        values = np.zeros((1, NUM_COMBOS))
-        met = np.zeros((1, NUM_COMBOS))
-        work = make_work(below.layout.plan.programs, NUM_LIVE, table.dtype)
-        for deal in deals:
-            hands = board_hands(deal, self.blueprint.bucketing, texture)
-            reach = opponent[None].astype(table.dtype)
-            add_expected(
-                below.layout, table, hands, hands.combos, player, reach, below.pays[player], 1.0, work, values
-            )
-            met[0, hands.combos] += disjoint_weight(opponent * live_combos(deal))[hands.combos]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(met[0] > 0, values[0] / met[0], np.nan)
+        return cards, place
 
-    def _continuation(self, place: BlueprintNode, texture: int) -> _Continuation:
+    def _deals(self, cards: NDArray[np.uint8], limit: int | None, seed: int) -> list[BoardHands]:
+        """Hands and buckets on the run-outs of a board; those of the boards asked for last are remembered."""
+        key = cards.tobytes(), limit, seed
+        if key in self._dealt:
+            self._dealt.move_to_end(key)
+            return self._dealt[key]
+        texture, deals = self.blueprint.texture(cards), _runouts(cards, limit, seed)
+        bucketing = self.blueprint.bucketing
+        if isinstance(bucketing, SourceBuckets):
+            # All boards are looked up together.
+            batch = BatchBuckets(bucketing.num_buckets)
+            batch.load(deals, np.full(len(deals), texture), street_buckets(bucketing.source, deals))
+            bucketing = batch
+        found = [board_hands(deal, bucketing, texture) for deal in deals]
+        if len(found) <= REMEMBERED_RUNOUTS:
+            self._dealt[key] = found
+            while len(self._dealt) > REMEMBERED_BOARDS:
+                self._dealt.popitem(last=False)
+        return found
+
+    def _continuation(self, place: BlueprintNode) -> _Continuation:
         blueprint = self.blueprint
-        slot = blueprint.slot(texture)
-        if (place, slot) not in self._known:
-            tree = blueprint.game.tree
-            plan = LanePlan.build(tree, [place.node])
+        if place not in self._known:
+            plan = LanePlan.build(blueprint.game.tree, [place.node])
             _, share = blueprint.pots.of_line(place.line)
             seat_0, seat_1 = (plan.payoffs(seat, [share]).ravel() for seat in range(2))
             layout = TableLayout(plan, blueprint.layout.num_buckets)
-            nodes = layout.actions
             dtype = blueprint.table.dtype
-            self._known[place, slot] = _Continuation(
+            self._known[place] = _Continuation(
                 layout=layout,
                 pays=(seat_0.astype(dtype), seat_1.astype(dtype)),
-                places=np.concatenate([layout.action_entries(int(k)) for k in nodes]),
-                sources=np.concatenate([blueprint.layout.action_entries(int(k), slot) for k in nodes]),
-                nodes=np.repeat(
-                    nodes, [layout.num_buckets[int(tree.street[tree.parent[k]]) - FLOP] for k in nodes]
-                ),
+                nodes=layout.actions,
+                places=_action_places(layout),
+                sources=_action_places(blueprint.layout, layout.actions),
             )
-        return self._known[place, slot]
+        return self._known[place]
 
-    def _biased_table(self, below: _Continuation, biases: tuple[str, str]) -> NDArray[Any]:
+    def _table(
+        self, below: _Continuation, texture: int, biases: tuple[str, str] = ("blueprint", "blueprint")
+    ) -> NDArray[Any]:
         """The continuation's strategy, rows of a favoured action multiplied; readers normalise."""
         tree, source = self.blueprint.game.tree, self.blueprint.table
         table = np.zeros(below.layout.size, dtype=source.dtype)
-        factor = np.ones(len(tree), dtype=source.dtype)
-        for seat, bias in enumerate(biases):
-            acts = tree.player[np.maximum(tree.parent, 0)] == seat
-            factor[acts & np.isin(tree.action, BIASES[bias])] = BIAS_FACTOR
-        table[below.places] = np.maximum(source[below.sources], 0)
+        behind = self.blueprint.slot(texture) * sum(self.blueprint.layout.street_sizes)
+        _copy_actions(source, behind, below.sources, table, below.places)
         if any(bias != "blueprint" for bias in biases):
             self._fill_empty(below, table)
-            table[below.places] *= factor[below.nodes]
+            factor = np.ones(len(tree), dtype=source.dtype)
+            for seat, bias in enumerate(biases):
+                acts = tree.player[np.maximum(tree.parent, 0)] == seat
+                factor[acts & np.isin(tree.action, BIASES[bias])] = BIAS_FACTOR
+            _scale_actions(table, below.places, factor[below.nodes])
         return table
 
     def _fill_empty(self, below: _Continuation, table: NDArray[Any]) -> None:
@@ -160,6 +228,58 @@ class Continuations:
             rows = np.stack([layout.action_entries(int(k)) for k in tree.children_of(int(parent))])
             empty = table[rows].sum(axis=0) <= 0
             table[rows[:, empty]] = 1.0
+
+
+def _action_places(layout: TableLayout, nodes: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """For each action that leads to a node: its first entry, the step between buckets, and how many these are."""
+    nodes = layout.actions if nodes is None else nodes
+    tree = layout.plan.tree
+    street = tree.street[tree.parent[nodes]].astype(np.int64) - FLOP
+    # A first entry and a step say what `action_entries` lists.
+    places = np.array([layout._places[node] for node in nodes.tolist()], dtype=np.int64).reshape(-1, 2)
+    first = layout.starts()[street] + places[:, 0]
+    return np.stack([first, places[:, 1], np.array(layout.num_buckets)[street]], axis=1)
+
+
+@njit(cache=True)
+def _copy_actions(source: Any, behind: int, sources: Any, table: Any, places: Any) -> None:
+    """Write the rows of some actions of one table into another, what is negative as 0."""
+    for k in range(len(places)):
+        first, step, buckets = places[k]
+        source_first, source_step = behind + sources[k, 0], sources[k, 1]
+        for bucket in range(buckets):
+            table[first + step * bucket] = max(source[source_first + source_step * bucket], 0)
+
+
+@njit(cache=True)
+def _scale_actions(table: Any, places: Any, factors: Any) -> None:
+    """Multiply the rows of some actions, each by its factor."""
+    for k in range(len(places)):
+        first, step, buckets = places[k]
+        for bucket in range(buckets):
+            table[first + step * bucket] *= factors[k]
+
+
+def _per_meeting(values: Floats, deals: Sequence[BoardHands], opponent: Floats) -> Floats:
+    """Sums over run-outs as means over the opponent's hands that are met, nan for combos that meet nobody."""
+    met = np.zeros(NUM_COMBOS)
+    for first in range(0, len(deals), REMEMBERED_RUNOUTS):
+        met += _meetings(
+            np.stack([hands.board for hands in deals[first : first + REMEMBERED_RUNOUTS]]), opponent
+        )
+    return np.divide(values, met, out=np.full(values.shape, np.nan), where=met > 0)
+
+
+def _meetings(boards: NDArray[np.uint8], opponent: Floats) -> Floats:
+    """Weight of the opponent's hands that each combo meets, summed over full boards: `disjoint_weight` of each."""
+    dead = np.zeros((len(boards), NUM_CARDS), dtype=np.bool_)
+    np.put_along_axis(dead, boards.astype(np.int64), True, axis=1)
+    one, two = COMBO_CARDS[:, 0], COMBO_CARDS[:, 1]
+    live = ~(dead[:, one] | dead[:, two])
+    weights = live * opponent
+    by_card = weights[:, _COMBOS_OF_CARD].sum(axis=2)
+    met = weights.sum(axis=1)[:, None] - by_card[:, one] - by_card[:, two] + weights
+    return (np.maximum(met, 0.0) * live).sum(axis=0)
 
 
 def _runouts(cards: NDArray[np.uint8], limit: int | None, seed: int) -> NDArray[np.uint8]:

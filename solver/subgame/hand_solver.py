@@ -45,6 +45,7 @@ def solve_street(
     prepared: Callable[[SubgameSolver], None] | None = None,
     progress: Callable[[Progress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
+    measure: bool = False,
 ) -> tuple[SolvedStreet, bool]:
     """The solution of a subgame, and whether it was kept from an earlier solve.
 
@@ -59,6 +60,8 @@ def solve_street(
     progress, should_stop
         As in `solve_subgame`. A solve that was told to stop is not kept, and neither is one that ran out of time
         after a few iterations, as the first one of a new installation does.
+    measure
+        As in `SubgameSolver.run`.
     """
     started = time.perf_counter()
     key = None
@@ -70,7 +73,7 @@ def solve_street(
     solver = SubgameSolver(blueprint, subgame, config, locks=locks)
     if prepared is not None:
         prepared(solver)
-    solution = solver.run(started=started, progress=progress, should_stop=should_stop)
+    solution = solver.run(started=started, progress=progress, should_stop=should_stop, measure=measure)
     solved = SolvedStreet.of(solution)
     finished = solved.reason != "stopped" and (solved.reason != "time" or solved.iterations >= MIN_KEPT)
     if cache is not None and key is not None and finished:

@@ -151,8 +151,16 @@ class SubgameSolver:
         started: float | None = None,
         progress: Callable[[Progress], None] | None = None,
         should_stop: Callable[[], bool] | None = None,
+        measure: bool = False,
     ) -> SubgameSolution:
-        """Iterate until the budget is spent, the target is met, or somebody says stop."""
+        """Iterate until the budget is spent, the target is met, or somebody says stop.
+
+        Parameters
+        ----------
+        measure
+            Measure the exploitability now and then and tell it in `progress`, also without a target. Only a solve to
+            the river without a gadget can.
+        """
         config, engine = self.config, self.engine
         started = time.perf_counter() if started is None else started
         deadline = np.inf if config.time_s is None else started + config.time_s
@@ -162,7 +170,7 @@ class SubgameSolver:
                 f"time_s: {config.time_s:g} s are over before the first iteration; preparing took {spent:.2f} s"
             )
         most = np.inf if config.iterations is None else config.iterations
-        measures = config.target_pct is not None and self._is_exact
+        measures = self._is_exact and (config.target_pct is not None or (measure and progress is not None))
         next_check = 10 if measures else np.inf
         told = time.perf_counter()
         reason = "iterations"
@@ -170,7 +178,7 @@ class SubgameSolver:
             self._advance(min(most, next_check), deadline)
             now = time.perf_counter()
             found = None
-            if measures and engine.iteration >= next_check:
+            if measures and engine.iteration >= min(next_check, most):
                 found = 100.0 * engine.exploitability() / self.subgame.pot
                 next_check = engine.iteration + max(10, engine.iteration // 4)
             if progress is not None and (found is not None or now - told >= 0.25):

@@ -31,6 +31,7 @@ def test_every_script_is_run_here() -> None:
         "blueprint",
         "equities",
         "evaluate",
+        "explorer",
         "folded",
         "multiway",
         "postflop",
@@ -71,6 +72,18 @@ def test_subgames_are_timed_and_judged(exported: Path) -> None:
     assert row.split()[:2] == ["b250c/xx/", "QsJh2h8d"]
     assert "iterations" in row
     assert re.search(r"0\.5 s: mean loss +-?[\d.]+ %, at most", mean)
+
+
+def test_the_steps_of_the_explorer_are_timed_street_by_street(exported: Path) -> None:
+    heading, *rows = bench("explorer", str(exported), "--hands", "3").splitlines()
+    assert "clock: median  worst" in heading
+    assert [row.split()[:2] for row in rows[:4]] == [
+        [street, asked] for street in ("preflop", "flop") for asked in ("strategy", "EVs")
+    ]
+    for row in rows:
+        steps, median, worst = (int(part) for part in row.split()[2:5])
+        assert steps > 0
+        assert median <= worst
 
 
 def test_training_of_three_seats_is_timed() -> None:

@@ -15,6 +15,8 @@ export async function drawCombos(panel, context) {
   const names = data.actions.map((label) => actionName(label, node.big_blind));
   const body = el("tbody");
   const count = el("span", { class: "hint", "aria-live": "polite" });
+  let most = ROWS; // More rows are drawn when somebody asks for them.
+  const more = el("button", { type: "button", class: "plain", id: "more-combos", onclick: () => { most = Infinity; refresh(); } }, "show all");
 
   const value = (row, key) => {
     if (key.startsWith("a")) {
@@ -40,9 +42,10 @@ export async function drawCombos(panel, context) {
 
   function refresh() {
     const rows = chosen();
-    count.textContent = rows.length > ROWS ? `${ROWS} of ${rows.length} combos` : `${rows.length} combos`;
+    count.textContent = rows.length > most ? `${most} of ${rows.length} combos` : `${rows.length} combos`;
+    more.hidden = rows.length <= most;
     body.replaceChildren(
-      ...rows.slice(0, ROWS).map((row) =>
+      ...rows.slice(0, most).map((row) =>
         el(
           "tr",
           { class: row.reason && row.reason !== "rarely_reached" ? "off" : "", title: row.reason ? `off-path: ${node.reasons[row.reason] || row.reason}` : "" },
@@ -88,6 +91,7 @@ export async function drawCombos(panel, context) {
       el("button", { type: "button", class: "plain", onclick: (event) => copy(csv(), event.target) }, "copy CSV"),
       el("button", { type: "button", class: "plain", onclick: (event) => copy(data.range, event.target) }, "copy range"),
       count,
+      more,
     ),
     el("div", { class: "scroll" }, el("table", { class: "combos" }, el("thead", {}, el("tr", {}, headings)), body)),
     el("p", { class: "hint" }, data.ev_meaning || ""),

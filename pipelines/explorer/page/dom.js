@@ -63,8 +63,8 @@ export async function ask(path, parameters = {}, options = {}) {
   return data;
 }
 
-export function send(method, path, body) {
-  const options = { method };
+export function send(method, path, body, more = {}) {
+  const options = { method, ...more };
   if (body !== undefined) {
     options.headers = { "content-type": "application/json" };
     options.body = JSON.stringify(body);

@@ -100,6 +100,8 @@ export class Grid {
     const highest = Math.max(...node.grid.map((cell) => cell.reach), 1e-9);
     const scale = scaleOf(mode, node.grid);
     const names = labels.map((label) => actionName(label, node.big_blind));
+    // A narrow cell has room for one digit behind the point.
+    const narrow = this.cells[0].clientWidth < 34;
     node.grid.forEach((data, index) => {
       const cell = this.cells[index];
       const [fill, , value] = cell.children;
@@ -129,7 +131,7 @@ export class Grid {
         else {
           cell.classList.add("heat", shown < scale.middle ? "cold" : "warm");
           cell.style.setProperty("--heat", `${Math.round(85 * scale.share(shown))}%`);
-          value.textContent = valueText(mode, shown);
+          value.textContent = valueText(mode, shown, narrow);
         }
       }
       const tip = tipOf(node, data, names, order, other, compare ? compare.distance[index] : null, compare);
@@ -159,9 +161,8 @@ export class Grid {
   }
 }
 
-function valueText(mode, value) {
-  if (mode === "ev") return signed(value, Math.abs(value) < 10 ? 2 : 1);
-  if (mode === "realisation") return `${Math.round(100 * value)}`;
+function valueText(mode, value, narrow) {
+  if (mode === "ev") return signed(value, (Math.abs(value) < 10 ? 2 : 1) - narrow);
   return `${Math.round(100 * value)}`;
 }
 

@@ -86,7 +86,7 @@ function drawAbout() {
     facts.push(KINDS[source.kind].replace(/s$/, ""), source.title);
     if (source.tier) facts.push(`tier ${source.tier}`);
     if (source.locked.length) facts.push(`locked at ${source.locked.join(", ")}`);
-    if (node && node.answered_by !== state.source) facts.push(`here: ${titleOf(node.answered_by)}`);
+    if (node && !state.page && node.answered_by !== state.source) facts.push(`here: ${titleOf(node.answered_by)}`);
   }
   $("about").textContent = facts.join(" · ");
   document.title = node ? `${node.line || "first in"}${node.board ? ` on ${node.board}` : ""} · Explorer` : "Explorer";
@@ -153,7 +153,20 @@ function drawGrid() {
   grid.mark(state.hand);
   const sizes = compare && compare.by === "kind" ? `, by fold, call and raise, as the sizes differ (other: ${compare.second.actions.map((action) => `${actionName(action.label, node.big_blind)} ${percent(action.frequency, 0)}`).join(", ")})` : "";
   const differs = compare ? `Numbers: percent of the strategy that differs${sizes}. Mean ${percent(compare.mean)}. ` : "";
-  $("meaning").textContent = differs + (node.kind === "decision" && state.mode === "ev" ? node.ev_meaning || "This source has no values here." : "");
+  $("meaning").textContent = differs + (node.kind === "decision" ? seatText() + modeText(state.mode) : "");
+}
+
+// Whose hands are shown, where it is not the seat to act.
+function seatText() {
+  return node.viewing === node.seat ? "" : `The grid shows the range of ${node.viewing.toUpperCase()}; ${node.seat.toUpperCase()} acts. `;
+}
+
+// What the numbers of a mode count, or why there are none.
+function modeText(mode) {
+  const known = (name) => node.grid.some((cell) => cell[name] !== null);
+  if (mode === "ev" || (mode === "realisation" && known("equity") && !known("realisation"))) return node.ev_meaning || "This source has no values here.";
+  if ((mode === "equity" || mode === "realisation") && !known("equity")) return node.seats.filter((seat) => !seat.folded).length > 2 ? "Equity is shown where two players are left." : "This source has no equities here.";
+  return "";
 }
 
 function drawTabs() {
@@ -229,6 +242,7 @@ async function show() {
   noteLocked();
   $("source").value = state.source;
   $("other").value = state.other;
+  if (page !== "study") drawAbout();
   if (page === "play") { drawPlay($("play"), state.source, sources.filter((one) => ["blueprint", "agent"].includes(one.kind) && one.seats.length === 2)); return; }
   if (page === "runs") {
     drawRuns($("runs"), state.source).catch((error) => $("runs").replaceChildren(el("p", { class: "empty" }, error.message)));

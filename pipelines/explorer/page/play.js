@@ -60,6 +60,7 @@ export function drawPlay(root, source, opponents) {
     const other = table.seats.find((seat) => seat.name !== table.seat);
     const classes = actionClasses(table.actions.map((action) => action.label));
     const place = (seat, shown, name) => el("div", { class: "player" }, el("span", { class: "cards big" }, shown), el("span", {}, el("b", {}, name), ` ${seat.name.toUpperCase()} · ${bigBlinds(seat.stack, table.big_blind)} behind`));
+    const story = el("ol", { class: "story", tabindex: "0", "aria-label": "What happened" }, table.story.map((line) => el("li", {}, line)));
     fill(
       area,
       place(other, table.opponent_cards ? cards(table.opponent_cards) : backs(), "Opponent"),
@@ -71,7 +72,7 @@ export function drawPlay(root, source, opponents) {
         table.actions.map((action, index) => el("button", { type: "button", class: `act ${classes[index]}`, "data-token": action.token, onclick: () => tell(send("POST", `play/${table.id}/act`, { token: action.token })) }, actionName(action.label, table.big_blind))),
         table.over ? el("button", { type: "button", class: "primary", id: "next-hand", onclick: () => tell(send("POST", `play/${table.id}/deal`, {})) }, "Next hand") : null,
       ),
-      el("ol", { class: "story" }, table.story.map((line) => el("li", {}, line))),
+      story,
       table.over ? el("div", { class: "reviews" }, el("h3", {}, `${table.won >= 0 ? "Won" : "Lost"} ${Math.abs(table.won).toFixed(2)} bb`), table.review.map((step) => reviewOf(step, table.big_blind))) : null,
       el(
         "dl",
@@ -79,6 +80,7 @@ export function drawPlay(root, source, opponents) {
         [["hands", table.hands_played], ["bb/100", table.mean === null ? "–" : `${signed(table.mean, 1)}${table.interval === null ? "" : ` ± ${table.interval.toFixed(1)}`}`], ["EV lost", `${table.lost.toFixed(2)} bb`]].map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, String(text)))),
       ),
     );
+    story.scrollTop = story.scrollHeight;
   }
 
   root.replaceChildren(

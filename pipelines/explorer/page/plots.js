@@ -1,6 +1,6 @@
 // Plots as plain SVG: curves of both ranges, the exploitability of a run, and of all runs.
 
-import { ask, el, percent, signed } from "./dom.js";
+import { ask, el, fill, percent, signed } from "./dom.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
 
@@ -59,18 +59,17 @@ export async function drawPlots(panel, context) {
   const figures = [];
   const data = await ask("distribution", { source: state.source, line: node.line, board: node.board }, { signal: context.signal });
   const curve = (one) => ({ name: one.seat.toUpperCase(), points: one.shares.map((share, index) => [share, one.values[index]]) });
-  figures.push(plot({ title: "Equity over each range, best hands first", series: data.equity.map(curve), xLabel: "share of the range", yLabel: "equity", xText: (v) => percent(v, 0), yText: (v) => percent(v, 0) }));
+  if (!data.equity.length) figures.push(el("p", { class: "empty" }, node.seats.filter((seat) => !seat.folded).length > 2 ? "Equity is drawn where two players are left." : "No hands get here, so there is nothing to draw."));
+  else figures.push(plot({ title: "Equity over each range, best hands first", series: data.equity.map(curve), xLabel: "share of the range", yLabel: "equity", xText: (v) => percent(v, 0), yText: (v) => percent(v, 0) }));
   if (data.ev.length) figures.push(plot({ title: `EV over each range (${data.ev_meaning || "bb"})`, series: data.ev.map(curve), xLabel: "share of the range", yLabel: "EV, bb", xText: (v) => percent(v, 0), yText: (v) => signed(v, 1) }));
-  try {
-    figures.push(await tracePlot(node.answered_by, context.signal));
-  } catch (error) {
-    if (error.name === "AbortError") throw error;
-  }
-  panel.replaceChildren(...figures);
+  const trace = await tracePlot(node.answered_by, context.signal);
+  fill(panel, ...figures, trace);
 }
 
+// The exploitability of a source while it was made; nothing for one that was not trained.
 export async function tracePlot(source, signal) {
   const trace = await ask("trace", { source }, { signal });
+  if (!trace.points.length) return null;
   const phases = [...new Set(trace.points.map((point) => point.phase))];
   const series = phases.map((phase) => ({ name: phase || "solve", points: trace.points.filter((point) => point.phase === phase).map((point) => [point.iteration, point.exploitability]) }));
   return plot({ title: `Exploitability while it was made (${trace.unit})`, series, xLabel: "iterations of the phase", yLabel: trace.unit, xText: two, yText: two });
@@ -91,10 +90,8 @@ export async function drawRuns(root, source) {
       xLabel: "core-hours", yLabel: "mbb/hand", xText: two, yText: two,
     }),
   );
-  if (source) {
-    try { pictures.push(await tracePlot(source)); } catch { /* A source that was not trained has no curve. */ }
-  }
-  parts.push(el("div", { class: "figures" }, pictures));
+  const trace = source ? await tracePlot(source) : null;
+  parts.push(el("div", { class: "figures" }, ...pictures, trace));
   if (data.runs.length) {
     parts.push(el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ["run", "preset", "game", "tier", "mbb/hand", "core-hours", "bundle"].map((name) => el("th", { scope: "col", class: name === "mbb/hand" || name === "core-hours" ? "number" : "" }, name)))), el("tbody", {}, data.runs.map((run) => el("tr", {}, el("td", {}, run.run), el("td", {}, run.preset), el("td", {}, run.game), el("td", {}, run.tier), el("td", { class: "number" }, run.exploitability_mbb === null ? "–" : two(run.exploitability_mbb)), el("td", { class: "number" }, run.core_hours === null ? "–" : two(run.core_hours)), el("td", {}, el("a", { href: `/?source=${encodeURIComponent(run.bundle)}` }, run.bundle.slice(0, 13)))))))));
   }

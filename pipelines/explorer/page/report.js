@@ -9,6 +9,10 @@ export async function drawReport(panel, context) {
     panel.replaceChildren(el("p", { class: "empty" }, "A report shows how the next decision plays on every card. Walk to the end of a street, where cards are dealt."));
     return;
   }
+  if (node.seats.length > 2) {
+    panel.replaceChildren(el("p", { class: "empty" }, `This game has ${node.seats.length} seats. Reports are of games of two.`));
+    return;
+  }
   const options = { solved: false, flops: 60 };
   const holder = el("div");
   const load = async () => {

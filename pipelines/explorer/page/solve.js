@@ -7,6 +7,7 @@ const settings = { depth: "quick", safety: "unsafe", sizes: "", raises: "", iter
 const locks = new Map();
 const begun = new Set();
 let watching = null;
+let forecasts = 0;
 
 const seconds = (value) => (value === null || value === undefined ? "–" : value < 90 ? `${value.toFixed(0)} s` : `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`);
 
@@ -53,7 +54,7 @@ function drawProgress(box, model, context) {
     ["iteration", `${model.iteration.toLocaleString("en")} of ${model.iterations.toLocaleString("en")}`],
     ["time", seconds(model.seconds)],
     ["left", busy ? seconds(model.seconds_left) : "–"],
-    ["exploitability", model.exploitability === null ? "–" : `${model.exploitability.toPrecision(3)} ${model.unit}`],
+    ["exploitability", model.exploitability === null ? (model.title.endsWith("quick") ? "deep only" : "–") : `${model.exploitability.toPrecision(3)} ${model.unit}`],
     ["memory", `${bytes(model.memory_bytes)} of ${bytes(model.memory_limit)}`],
   ];
   box.hidden = false;
@@ -83,8 +84,24 @@ async function start(request, context) {
   }
 }
 
-function field(name, label, attributes, tag = "input", ...children) {
-  const input = el(tag, { ...attributes, id: `solve-${name}`, onchange: (event) => { settings[name] = event.target.value; } }, ...children);
+// What both solves would take, told before one is started.
+async function tellForecast(box, request, signal) {
+  forecasts += 1;
+  const mine = forecasts;
+  try {
+    const told = await Promise.all(["quick", "deep"].map((depth) => send("POST", "forecast", request(depth), { signal })));
+    if (mine !== forecasts) return;
+    const limit = told[0].memory_limit;
+    const words = told.map((one, index) => `${["quick", "deep"][index]} ${one.kept ? "is kept" : bytes(one.memory_bytes)}`);
+    const over = told.some((one) => !one.kept && one.memory_bytes > limit);
+    box.textContent = `Memory: ${words.join(", ")}; the limit is ${bytes(limit)}.${over ? " Use fewer sizes for what is over it." : ""}`;
+  } catch (error) {
+    if (error.name !== "AbortError") box.textContent = error.message;
+  }
+}
+
+function field(name, label, attributes, changed, tag = "input", ...children) {
+  const input = el(tag, { ...attributes, id: `solve-${name}`, onchange: (event) => { settings[name] = event.target.value; changed(); } }, ...children);
   return el("label", { class: "field" }, el("span", {}, label), input);
 }
 
@@ -142,16 +159,18 @@ export async function drawSolve(panel, context) {
       ...(settings.target_pct ? { target_pct: Number(settings.target_pct) } : {}),
       ...(locks.size ? { locks: [...locks.values()] } : {}),
     });
+    const forecast = el("p", { class: "hint forecast", id: "forecast", "aria-live": "polite" });
+    const tell = () => tellForecast(forecast, request, context.signal);
     parts.push(
-      el("p", { class: "hint" }, `Solve the ${street} again: the actual board, hand by hand, with the ranges that get here.`),
+      el("p", { class: "hint" }, `Solve the ${street} again: the actual board, hand by hand, with the ranges that get here. Later streets of a deep solve have the blueprint's sizes.`),
       el(
         "div",
         { class: "form" },
-        field("sizes", "Bets", { type: "text", value: settings.sizes, maxlength: 60 }),
-        field("raises", "Raises", { type: "text", value: settings.raises, maxlength: 60 }),
-        field("iterations", "Iterations", { type: "number", min: 1, max: 100000, value: settings.iterations }),
-        field("target_pct", "Target, % of pot", { type: "number", min: 0.01, max: 100, step: 0.01, value: settings.target_pct, placeholder: "deep only" }),
-        field("safety", "Opponent may stay out", {}, "select", about.safeties.map((name) => el("option", { value: name, selected: name === settings.safety }, name === "unsafe" ? "no (unsafe)" : name))),
+        field("sizes", "Bets", { type: "text", value: settings.sizes, maxlength: 60 }, tell),
+        field("raises", "Raises", { type: "text", value: settings.raises, maxlength: 60 }, tell),
+        field("iterations", "Iterations", { type: "number", min: 1, max: 100000, value: settings.iterations }, tell),
+        field("target_pct", "Target, % of pot", { type: "number", min: 0.01, max: 100, step: 0.01, value: settings.target_pct, placeholder: "deep only" }, tell),
+        field("safety", "Opponent may stay out", {}, tell, "select", about.safeties.map((name) => el("option", { value: name, selected: name === settings.safety }, name === "unsafe" ? "no (unsafe)" : name))),
       ),
       el(
         "div",
@@ -159,9 +178,12 @@ export async function drawSolve(panel, context) {
         el("button", { type: "button", class: "primary", id: "solve-quick", onclick: () => start(request("quick"), context) }, "Quick: this street"),
         el("button", { type: "button", class: "primary second", id: "solve-deep", onclick: () => start(request("deep"), context) }, "Deep: to the river"),
       ),
+      forecast,
       lockEditor(context, refresh),
     );
-  } else parts.push(el("p", { class: "empty" }, "Walk to a decision after the flop to solve its street again. Blueprints and subgames can be solved; saved spots and agents cannot."), context.blueprint ? lockEditor(context, refresh) : null);
+    tell();
+  } else if (node.seats.length > 2) parts.push(el("p", { class: "empty" }, `This game has ${node.seats.length} seats. The page solves streets of two; the command poker-solver subgame solves those of more.`));
+  else parts.push(el("p", { class: "empty" }, "Walk to a decision after the flop to solve its street again. Blueprints and subgames can be solved; saved spots and agents cannot."), context.blueprint ? lockEditor(context, refresh) : null);
   parts.push(progress);
   parts.push(
     el("h3", {}, "Preflop game"),

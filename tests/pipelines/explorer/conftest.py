@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import shutil
+import socket
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
 import httpx
 import pytest
+import uvicorn
 from fastapi import FastAPI
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from pipelines.explorer.server import create_app
+from scripts.chromium import FLAGS, require_chromium
 
 #: The tiny blueprint has buckets for this flop, this turn, and every river of it.
 FLOP, TURN, RIVER = "QsJh2h", "QsJh2h8d", "QsJh2h8d3c"
 ADDRESS = "http://127.0.0.1:8780"
 #: Sizes that make a solve of the tiny game take a moment.
 SMALL = {"sizes": "75%", "raises": "a", "iterations": 3}
+
+
+#: Milliseconds that a page may take: the first question of a kind may load kernels.
+PATIENCE = 60_000
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +69,28 @@ class Client:
     def delete(self, path: str, **options: Any) -> httpx.Response:
         """DELETE."""
         return self.request("DELETE", path, **options)
+
+
+@contextmanager
+def served(app: FastAPI) -> Iterator[str]:
+    """The explorer on a port of its own: its address."""
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A real Chromium."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=require_chromium(), args=list(FLAGS))
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -3,47 +3,25 @@
 from __future__ import annotations
 
 import re
-import socket
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import uvicorn
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from pipelines.explorer.server import create_app
-from scripts.chromium import FLAGS, require_chromium
-from tests.pipelines.explorer.conftest import FLOP, RIVER, TURN
+from tests.pipelines.explorer.conftest import FLOP, PATIENCE, RIVER, TURN, served
 
 pytestmark = [pytest.mark.browser, pytest.mark.whole]
 
 BLUEPRINT = "export-global"
-#: The first question of a kind may load kernels.
-PATIENCE = 60_000
-expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
 def address(store: Path) -> Iterator[str]:
     """The explorer on a port of its own."""
-    listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
-    app = create_app(store, workers=1)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=require_chromium(), args=list(FLAGS))
-        yield browser
-        browser.close()
+    with served(create_app(store, workers=1)) as found:
+        yield found
 
 
 @pytest.fixture
@@ -149,6 +127,10 @@ def test_a_cell_shows_its_combos_and_filters_find_them(open_page: Callable[..., 
     page.locator('.cell[data-hand="AKs"]').click()
     expect(page.locator(".combos tbody tr")).to_have_count(4)
     page.locator("#all-combos").check()
+    expect(page.locator(".combos tbody tr")).to_have_count(150)
+    page.locator("#more-combos").click()
+    expect(page.locator(".combos tbody tr")).to_have_count(1128)
+    expect(page.locator("#more-combos")).to_be_hidden()
     page.get_by_label("made").select_option("set")
     expect(page.locator(".combos tbody tr").first).to_contain_text("set")
     page.get_by_role("tab", name="Range").click()
@@ -173,6 +155,19 @@ def test_a_quick_solve_runs_to_its_end_and_is_shown(open_page: Callable[..., Pag
     expect(page.locator(".solve .state").first).to_have_text("done")
     page.locator("#solve-quick").click()
     expect(page.locator("#progress")).to_contain_text("Kept from an earlier solve")
+
+
+def test_what_a_solve_takes_is_told_before_it_starts(open_page: Callable[..., Page]) -> None:
+    page = open_page(at("b250c/xx/", TURN, tab="solve"))
+    told = page.locator("#forecast")
+    expect(told).to_contain_text(
+        re.compile(r"Memory: quick [\d.]+ [KM]B, deep [\d.]+ MB; the limit is [\d.]+ GB\.")
+    )
+    before = told.text_content()
+    page.locator("#solve-sizes").fill("75%")
+    page.locator("#solve-sizes").blur()
+    expect(told).not_to_have_text(before or "")
+    expect(told).to_contain_text("Memory: quick")
 
 
 def test_a_solve_is_watched_and_cancelled(open_page: Callable[..., Page]) -> None:
@@ -291,6 +286,26 @@ def test_a_table_is_played(open_page: Callable[..., Page]) -> None:
         page.locator("#next-hand").click()
         expect(page.locator(".felt.busy")).to_have_count(0)
     expect(page.locator(".felt .facts")).to_contain_text("bb/100")
+
+
+@pytest.mark.parametrize("name", ["play", "runs"])
+def test_other_pages_can_be_opened_by_their_address(open_page: Callable[..., Page], name: str) -> None:
+    page = open_page(at())
+    page.goto(page.url + f"&page={name}")
+    expect(page.locator(f"#{name} h2")).to_be_visible()
+    expect(page.locator("#about")).to_contain_text("Blueprint")
+
+
+def test_plots_of_a_source_without_values_say_what_there_is(open_page: Callable[..., Page]) -> None:
+    page = open_page(at("b250c/x", FLOP, tab="plots").replace(BLUEPRINT, f"uniform:{BLUEPRINT}"))
+    expect(page.locator("svg.plot")).to_have_count(1)
+
+
+def test_viewing_as_the_other_seat_says_whose_hands_these_are(open_page: Callable[..., Page]) -> None:
+    page = open_page(at("b250c/x", FLOP))
+    page.locator("#seat").select_option("bb")
+    expect(page.locator("#meaning")).to_contain_text("The grid shows the range of BB; SB acts.")
+    assert "seat=bb" in page.url
 
 
 def test_a_report_leads_to_its_boards(open_page: Callable[..., Page]) -> None:

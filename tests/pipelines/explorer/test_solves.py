@@ -222,13 +222,14 @@ def test_a_street_is_not_skipped(client: Client, ask: Ask) -> None:
 
 
 def test_a_deep_solve_measures_how_exploitable_it_is(client: Client) -> None:
-    river = {"line": "b250c/xx/xx/", "board": RIVER, "depth": "deep", "iterations": 60, "target_pct": 0.01}
-    model = start(client, **river)
-    states = client.get(f"/api/solve/{model['id']}/events").text.split("\n\n")
-    last = json.loads(states[-2].removeprefix("data: "))
-    assert last["state"] == "done"
-    assert last["exploitability"] > 0
-    assert last["unit"] == "% of pot"
+    river = {"line": "b250c/xx/xx/", "board": RIVER, "depth": "deep", "iterations": 60}
+    for target in ({"target_pct": 0.01}, {}):
+        model = start(client, **river, **target)
+        states = client.get(f"/api/solve/{model['id']}/events").text.split("\n\n")
+        last = json.loads(states[-2].removeprefix("data: "))
+        assert last["state"] == "done"
+        assert last["exploitability"] > 0
+        assert last["unit"] == "% of pot"
 
 
 def test_a_game_is_solved_before_the_flop(client: Client, ask: Ask) -> None:
@@ -278,11 +279,41 @@ def test_a_solve_that_needs_too_much_memory_is_refused_before_it_starts(store: P
     app.state.solves.memory_limit = 1000
     client = Client(app)
     for depth in ("quick", "deep"):
-        answer = client.post("/api/solve", json={"kind": "subgame", **SPOT, **SMALL, "depth": depth})
+        answer = client.post(
+            "/api/solve", json={"kind": "subgame", **SPOT, **SMALL, "depth": depth, "iterations": 11}
+        )
         assert answer.status_code == 422
         assert "over the limit of 0 MiB; use fewer sizes" in answer.json()["detail"]
     assert client.get("/api/solves").json()["solves"] == []
     app.state.solves.close()
+
+
+def test_what_a_solve_takes_is_told_before_it_is_asked_for(client: Client, solved: Any, store: Path) -> None:
+    request = {"kind": "subgame", **SPOT, **SMALL}
+    quick = client.post("/api/forecast", json=request).json()
+    assert quick["kept"] == solved["source"]
+    limit = quick["memory_limit"]
+    fresh = {**request, "iterations": 7, "line": "b250c/xx/"}
+    before = client.get("/api/solves").json()
+    told = {
+        depth: client.post("/api/forecast", json={**fresh, "depth": depth}).json()
+        for depth in ("quick", "deep")
+    }
+    assert 0 < told["quick"]["memory_bytes"] < told["deep"]["memory_bytes"] < limit
+    assert told["deep"]["kept"] is None
+    # Nothing was started, and what is told is what the solve then says.
+    assert client.get("/api/solves").json() == before
+    model = start(client, **{"line": fresh["line"], "iterations": 7, "depth": "deep"})
+    assert model["memory_bytes"] == told["deep"]["memory_bytes"]
+    ended(client, model)
+    # What is over the limit is told as well, and what is kept can be shown whatever it took.
+    small = create_app(store, workers=1)
+    small.state.solves.memory_limit = 1000
+    assert Client(small).post("/api/forecast", json=request).json()["memory_bytes"] > 1000
+    assert Client(small).post("/api/solve", json=request).json()["cached"] is True
+    small.state.solves.close()
+    wrong = client.post("/api/forecast", json={**request, "sizes": "75"})
+    assert (wrong.status_code, "size '75' is not understood" in wrong.json()["detail"]) == (422, True)
 
 
 def test_no_more_than_so_many_solves_wait(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:

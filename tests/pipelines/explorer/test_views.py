@@ -191,6 +191,21 @@ def test_the_curve_of_a_run_is_that_of_its_bundle(ask: Ask) -> None:
     assert [(point["iteration"], point["exploitability"]) for point in points] == [(10, 900.0), (20, 800.0)]
 
 
+def test_a_source_that_was_not_trained_has_no_curve(ask: Ask) -> None:
+    assert ask("trace", source=f"uniform:{BLUEPRINT}")["points"] == []
+
+
+def test_what_hands_win_is_added_to_what_is_known_of_a_decision(ask: Ask) -> None:
+    """The page asks for the strategy first; asked for at once, or in the other order, the answer is the same."""
+    where = {"source": BLUEPRINT, "line": "b250c/xx/xx/x", "board": RIVER, "raw": True}
+    plain, full = ask("node", **where, values=False), ask("node", **where)
+    assert (plain["ev"], plain["ev_meaning"]) == (None, None)
+    assert full["ev"] is not None
+    nothing = {"ev": None, "realisation": None}
+    assert [{**cell, **nothing} for cell in full["grid"]] == plain["grid"]
+    assert ask("node", **where, values=False) == plain
+
+
 def test_a_store_without_recorded_runs_says_so(ask: Ask) -> None:
     data = ask("runs")
     assert data["runs"] == []

@@ -6,7 +6,9 @@ import ast
 import importlib
 import importlib.util
 import shutil
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -694,3 +696,26 @@ def test_a_function_inside_another_counts_with_it(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(cv, "PROJECT", cv.Sources(tmp_path, ("demo",)))
     inner = importlib.import_module("demo.entry").outer()
     assert cv.reached_symbols(inner) == {("demo.entry", name) for name in ("outer", "one", cv.STATEMENTS)}
+
+
+class OneReader:
+    """Sources that notice when two threads read them at the same time."""
+
+    def __init__(self) -> None:
+        self.reading, self.most = 0, 0
+
+    def version(self, module: str, name: str) -> str:
+        self.reading += 1
+        self.most = max(self.most, self.reading)
+        time.sleep(0.01)
+        self.reading -= 1
+        return f"{module}.{name}"
+
+
+def test_one_thread_at_a_time_reads_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The explorer answers in threads, and Python 3.11 may fail when two of them read syntax trees at once."""
+    sources = OneReader()
+    monkeypatch.setattr(cv, "PROJECT", sources)
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(cv.code_version, [dcfr.compute] * 8)) == {"pipelines.stages.dcfr.compute"}
+    assert sources.most == 1

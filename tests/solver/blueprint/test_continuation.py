@@ -24,7 +24,7 @@ from solver.betting.game import GameConfig, StreetSizes
 from solver.betting.public_tree import NodeKind
 from solver.betting.rules import Action
 from solver.blueprint.boards import LIVE_FRACTION
-from solver.blueprint.continuation import BIASES, Continuations, _runouts
+from solver.blueprint.continuation import BIASES, REMEMBERED_BOARDS, Continuations, _action_places, _runouts
 from solver.blueprint.flop_values import FlopEvaluator, group_boards
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import pot_types
@@ -178,6 +178,58 @@ def test_values_before_the_river_average_over_every_run_out(blueprint: Blueprint
         met += disjoint_weight(ranges[1] * live_combos(deal)) * live_combos(deal) / 96
     known = met > 0
     np.testing.assert_allclose(flop_found[known], (total * LIVE_FRACTION)[known] / met[known], rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("line", "cards"),
+    [("b250c/", 3), ("b250c/xb250", 3), ("cx/xx/x", 4), ("b250c/xx/", 4), ("cx/xx/xx/b100", 5)],
+)
+def test_one_sweep_values_every_action_as_a_sweep_of_its_own_does(
+    blueprint: Blueprint, line: str, cards: int
+) -> None:
+    tree, board = blueprint.game.tree, RIVER[:cards]
+    rng = np.random.default_rng(3)
+    ranges = tuple(rng.random(NUM_COMBOS) * (rng.random(NUM_COMBOS) < 0.5) for _ in range(2))
+    continuations = Continuations(blueprint)
+    found = continuations.action_values(line, board, ranges, runouts=30)
+    node = tree.node_at(line)
+    player = int(tree.player[node])
+    children = tree.children_of(node).tolist()
+    assert found.shape == (len(children), NUM_COMBOS)
+    known = np.isfinite(found[0])
+    for action, child in enumerate(children):
+        if tree.kind[child] in (NodeKind.DECISION, NodeKind.CHANCE):
+            alone = continuations.value(tree.line(child).removesuffix("/"), board, ranges, player, runouts=30)
+            np.testing.assert_allclose(found[action], alone, rtol=1e-9, atol=1e-9)
+        elif tree.kind[child] == NodeKind.FOLD:
+            assert found[action][known] == pytest.approx(tree.heads_up_payoffs[child, 2, player])
+    # What a hand wins is the mean of its actions, by how often it takes them.
+    shares = np.stack([probabilities(blueprint)[child] for child in children])
+    buckets = SmallBuckets().buckets(board, 0)
+    whole = continuations.value(line, board, ranges, player, runouts=30)
+    np.testing.assert_allclose((shares[:, buckets] * found).sum(axis=0)[known], whole[known], atol=1e-8)
+
+
+def test_the_places_of_actions_are_the_entries_that_the_layout_lists(blueprint: Blueprint) -> None:
+    layout = blueprint.layout
+    places = _action_places(layout)
+    assert len(places) == len(layout.actions)
+    for node, (first, step, buckets) in zip(layout.actions.tolist(), places.tolist()):
+        np.testing.assert_array_equal(first + step * np.arange(buckets), layout.action_entries(node))
+
+
+def test_the_run_outs_of_the_boards_asked_for_last_are_remembered(blueprint: Blueprint) -> None:
+    continuations = Continuations(blueprint)
+    ranges = (np.ones(NUM_COMBOS), np.ones(NUM_COMBOS))
+    boards = [np.array([*RIVER[:3], card], dtype=np.uint8) for card in range(9) if card not in RIVER]
+    first = continuations.value("cx/xx/", boards[0], ranges, 0, runouts=5)
+    assert continuations._deals(boards[0], 5, 0) is continuations._deals(boards[0], 5, 0)
+    for board in boards[1:]:
+        continuations.value("cx/xx/", board, ranges, 0, runouts=5)
+    assert len(continuations._dealt) == len(boards) <= REMEMBERED_BOARDS
+    continuations.value("cx/xx/", np.array([*RIVER[:3], 50], dtype=np.uint8), ranges, 0, runouts=5)
+    np.testing.assert_array_equal(continuations.value("cx/xx/", boards[0], ranges, 0, runouts=5), first)
+    assert len(continuations._dealt) <= REMEMBERED_BOARDS
 
 
 def test_lines_of_one_pot_type_are_asked_in_their_own_chips() -> None:

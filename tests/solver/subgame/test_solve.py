@@ -15,6 +15,7 @@ from solver.postflop.solver import AUTO, PostflopSolver
 from solver.subgame import HandSolver, SubgameConfig, solve_subgame
 from solver.subgame.solve import SubgameSolver
 from solver.subgame.solved_street import SolvedStreet, content_key
+from solver.subgame.subgame import Subgame
 from tests.solver.subgame import small_spots
 from tests.solver.subgame.small_spots import PLAIN, blueprint, spot, thin_ranges
 
@@ -104,6 +105,18 @@ def test_a_solution_knows_strategies_ranges_and_values():
     assert sum(kept) == pytest.approx(0.0, abs=0.01)
     with pytest.raises(ValueError, match="leaves the subgame at 'x'; accepted: x b375 b400"):
         solution.strategy(RIVER_LINE + "xb500")
+
+
+def test_a_measured_solve_tells_its_exploitability_and_ends_the_same():
+    subgame = Subgame.build(blueprint(), RIVER_LINE, small_spots.RIVER, PLAIN)
+    config = replace(PLAIN, iterations=25)
+    plain = SubgameSolver(blueprint(), subgame, config).run()
+    told = []
+    measured = SubgameSolver(blueprint(), subgame, config).run(progress=told.append, measure=True)
+    np.testing.assert_array_equal(measured.strategy(), plain.strategy())
+    found = {step.iteration: step.exploitability_pct for step in told if step.exploitability_pct is not None}
+    assert sorted(found) == [10, 20, 25]
+    assert found[25] < found[10]
 
 
 def test_progress_budgets_and_cancelling():
