@@ -10,7 +10,7 @@ from numba import njit
 from abstractions.cards import NUM_COMBOS
 from solver.multiway.deals import _uniform
 from solver.multiway.matching import _draw
-from solver.multiway.payoffs import _outcomes
+from solver.multiway.payoffs import _by_hand, _outcomes
 
 
 @njit(cache=True)
@@ -18,13 +18,7 @@ def _end_values(seat: Any, end: Any, live: Any, has_extra: Any, arrays: Any, spa
     """Net chips of a player at an end by hand, given what was put in since the end's street in ``work.extra``."""
     work, hands = space.work, space.hands
     levels = _outcomes(seat, arrays.terminals, end, live, has_extra, hands.seat_strength, arrays.stakes, work)
-    start = 0
-    for k in range(levels):
-        other = work.level_seat[k]
-        out[start : hands.lower[other]] = work.value[2 * k]
-        out[hands.lower[other] : hands.upper[other]] = work.value[2 * k + 1]
-        start = hands.upper[other]
-    out[start : hands.number[0]] = work.value[2 * levels]
+    _by_hand(levels, hands, work, out)
 
 
 @njit(cache=True)

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from abstractions.cards import NUM_COMBOS
 from solver.multiplayer.street_game import StreetGame
 from solver.multiway.payoffs import Scratch, scratch
+from solver.multiway.space import Walk, new_walk
 
 
 class Hands(NamedTuple):
-    """The own hands that nobody blocks, from weakest to strongest; see `solver.multiway.traversal.Hands`."""
+    """The own hands that nobody blocks, from weakest to strongest; see `solver.multiway.space.Hands`."""
 
     number: NDArray[np.int64]
     strengths: NDArray[np.int16]
@@ -25,17 +26,6 @@ class Hands(NamedTuple):
     upper: NDArray[np.int64]
     seat_strength: NDArray[np.int64]
     chosen: NDArray[np.int64]
-
-
-class Walk(NamedTuple):
-    """Places visited, where their actions lead, values by place, continuation and hand, and places to visit."""
-
-    node: NDArray[np.int64]
-    action: NDArray[np.int64]
-    value: NDArray[np.float32]
-    share: NDArray[np.float32]
-    total: NDArray[np.float32]
-    pending: NDArray[np.int64]
 
 
 class Space(NamedTuple):
@@ -57,17 +47,6 @@ class Deals(NamedTuple):
     column: NDArray[np.int64]
 
 
-def _walk(places: int, actions: int, values: int) -> Walk:
-    return Walk(
-        node=np.zeros(places, np.int64),
-        action=np.zeros((places, actions), np.int64),
-        value=np.zeros((places, values, NUM_COMBOS), np.float32),
-        share=np.zeros((actions, NUM_COMBOS), np.float32),
-        total=np.zeros(NUM_COMBOS, np.float32),
-        pending=np.zeros((places * actions + 1, 3), np.int64),
-    )
-
-
 def space_for(game: StreetGame) -> Space:
     """Work space for a street."""
     seats, whole = game.arrays.seats, np.zeros
@@ -86,6 +65,6 @@ def space_for(game: StreetGame) -> Space:
     return Space(
         scratch(seats),
         hands,
-        _walk(game.places, game.most_actions, 1),
-        _walk(game.later_places, game.most_later_actions, game.arrays.values),
+        new_walk(game.places, game.most_actions, (1, NUM_COMBOS), NUM_COMBOS),
+        new_walk(game.later_places, game.most_later_actions, (game.arrays.values, NUM_COMBOS), NUM_COMBOS),
     )

@@ -15,7 +15,7 @@ from abstractions.cards import COMBO_CARDS
 from abstractions.evaluator import _sorted_board
 from solver.multiway.deals import _class_of, _uniform
 from solver.multiway.matching import _draw, _match
-from solver.multiway.payoffs import _outcomes
+from solver.multiway.payoffs import _by_hand, _outcomes
 
 _COMBO_LOW, _COMBO_HIGH = (np.ascontiguousarray(COMBO_CARDS[:, k], dtype=np.int64) for k in range(2))
 
@@ -75,13 +75,7 @@ def _later_end(seat: Any, leaf: Any, end: Any, node: Any, arrays: Any, space: An
         if not (templates.folded[node] >> position) & 1:
             live |= np.int64(1) << player
     levels = _outcomes(seat, arrays.terminals, end, live, True, space.deal.strength, arrays.stakes, work)
-    start = 0
-    for k in range(levels):
-        other = work.level_seat[k]
-        out[start : hands.lower[other]] = work.value[2 * k]
-        out[hands.lower[other] : hands.upper[other]] = work.value[2 * k + 1]
-        start = hands.upper[other]
-    out[start : hands.number[0]] = work.value[2 * levels]
+    _by_hand(levels, hands, work, out)
 
 
 @njit(cache=True)

@@ -247,6 +247,18 @@ def _outcomes(
 
 
 @njit(cache=True)
+def _by_hand(levels: Any, hands: Any, work: Any, out: Any) -> None:
+    """What `_outcomes` found, for each of the own hands from weakest to strongest (`lower`, `upper`, `number`)."""
+    start = 0
+    for k in range(levels):
+        other = work.level_seat[k]
+        out[start : hands.lower[other]] = work.value[2 * k]
+        out[hands.lower[other] : hands.upper[other]] = work.value[2 * k + 1]
+        start = hands.upper[other]
+    out[start : hands.number[0]] = work.value[2 * levels]
+
+
+@njit(cache=True)
 def _one_pot_values(seat: Any, terminals: Any, end: Any, deal: Any, out: Any) -> None:
     """The same where chips are money and all play for one pot: only the best opponent matters."""
     live = terminals.live[end]

@@ -37,7 +37,10 @@ class Hands(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Work space of a traversal: places visited, their actions, values by place, strategies, places to visit."""
+    """Work space of a traversal: places visited, their actions, values by place, strategies, places to visit.
+
+    Values of a place are by class or hand, where there are several continuations by continuation first.
+    """
 
     node: NDArray[np.int64]
     action: NDArray[np.int64]
@@ -75,11 +78,12 @@ NO_COLUMNS = Columns(
 )
 
 
-def _walk(places: int, actions: int, width: int, columns: int) -> Walk:
+def new_walk(places: int, actions: int, values: tuple[int, ...], columns: int) -> Walk:
+    """An empty work space; `values` is the shape of a place's values, `columns` the width of strategies."""
     return Walk(
         node=np.zeros(places, np.int64),
         action=np.zeros((places, actions), np.int64),
-        value=np.zeros((places, width), np.float32),
+        value=np.zeros((places, *values), np.float32),
         share=np.zeros((actions, columns), np.float32),
         total=np.zeros(columns, np.float32),
         pending=np.zeros((places * actions + 1, 3), np.int64),
@@ -107,6 +111,6 @@ def space_for(game: MultiwayGame, columns: int = 1) -> Space:
         work_space(seats),
         scratch(seats),
         hands,
-        _walk(game.records, game.most_actions, WIDTH, WIDTH),
-        _walk(places, actions, NUM_COMBOS if game.postflop is not None else 1, columns),
+        new_walk(game.records, game.most_actions, (WIDTH,), WIDTH),
+        new_walk(places, actions, (NUM_COMBOS if game.postflop is not None else 1,), columns),
     )
