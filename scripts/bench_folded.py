@@ -2,8 +2,8 @@
 
     python scripts/bench_folded.py [--players 1,2,3,4] [--target 0.1] [--repeats 3] [--threads 1]
 
-Prints, for the turn spot T1 of `scripts/bench_postflop.py` without and with folded players: CPU seconds of set-up and of
-the solve, iterations to the target (the fastest of the repeats), and the ratio of the solves.
+Prints, for the turn spot T1 of `scripts/bench_postflop.py` without and with folded players: CPU seconds of set-up and
+of the solve, iterations to the target (the fastest of the repeats), and the ratio of the solves.
 """
 
 from __future__ import annotations
