@@ -48,7 +48,7 @@ class StreetSettings:
 
     bet: str = "75%"
     raise_: str = "3x"
-    folded: tuple[str, ...] = ()
+    folded: tuple[str | Floats, ...] = ()
     target: float = 0.5
     time_limit: float | None = 60.0
     max_iterations: int = 1000
