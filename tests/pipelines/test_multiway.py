@@ -141,6 +141,14 @@ def test_runs_are_compared_within_their_game(run: Run, folder: Path) -> None:
     assert group["runs"][0]["gain_mean"] is not None
 
 
+def test_a_report_of_the_run_has_its_charts_and_gains(run: Run, folder: Path, bundle: MultiwayBundle) -> None:
+    done = run("pipelines.report", "last", "store.root=store", "out=run.html", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    page = (folder / "run.html").read_text()
+    assert page.count("data:image/png;base64,") >= len(multiway_figures(bundle))
+    assert "gain in seat BTN" in page
+
+
 def test_values_by_hand_are_refused(run: Run, folder: Path) -> None:
     done = run("pipelines.poker_solver", "chart", "bundle", "--ev", cwd=folder)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
