@@ -76,7 +76,9 @@ def _solved(solve: Mapping[str, Any] | None) -> str:
     quality = (
         f"street by street, depth {solve['depth']}," if found is None else f"{found:.3f} % of pot exploitable"
     )
+    folded = solve.get("folded", {"exact": True})
+    sampled = "" if folded["exact"] else f", weights of deals sampled within {folded['relative_error']:.1%}"
     return (
         f"solved: {quality} after {solve['iterations']} iterations,"
-        f" {duration(solve['seconds'])}, {ENDINGS[solve['reason']]}"
+        f" {duration(solve['seconds'])}, {ENDINGS[solve['reason']]}{sampled}"
     )

@@ -23,6 +23,7 @@ from solver.multiplayer.solve import solve_multiplayer
 from solver.multiplayer.subgame import PlayedHand
 from solver.multiplayer.two_left import folded_seats, solve_two_left, weights_of
 from solver.postflop.holdem import read_board
+from solver.postflop.spot import folded_result
 from solver.subgame.subgame import entered_line
 
 if TYPE_CHECKING:
@@ -230,6 +231,7 @@ def solve_bundle_exactly(
         )
     solved = solve_two_left(bundle.blueprint, line, board, config, progress=progress, should_stop=should_stop)
     report, tree = solved.report(), solved.solver.tree
+    folded = solved.solver.engine.game.folded
     weights, ev = weights_of(report, report.player)
     live, shown, reasons = _cleaned_rows(
         bundle, solved.hand, tree, solved.node, solved.strategy, weights, raw=raw
@@ -242,6 +244,7 @@ def solve_bundle_exactly(
         "leaves": 0,
         "memory_bytes": solved.solver.memory_bytes,
         "exploitability_pct": solved.exploitability_pct,
+        "folded_hands": None if folded is None else folded_result(folded, solved.hand.board),
     }
     return MultiplayerRows(
         hand=solved.hand,
