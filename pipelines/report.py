@@ -15,12 +15,14 @@ import os
 import sys
 from pathlib import Path
 
+from artifacts.blueprint.multiway_bundle import MultiwayBundle
 from artifacts.bundle_store import BundleStore
 from pipelines.commands.options import writable
 from pipelines.commands.own_keys import split_keys
 from pipelines.config.composition import compose_config
 from pipelines.config.schema import Config
 from pipelines.figures.export import bundle_figures
+from pipelines.figures.multiway import multiway_figures
 from pipelines.reports.run_page import RunPictures, run_page
 from pipelines.run.bundle_source import bundle_caption
 from pipelines.run.command import run_command
@@ -44,7 +46,8 @@ def pictures_of(row: RunRow, config: Config) -> RunPictures:
     if not row.bundle or not store.has(stage, key):
         return RunPictures(curve, {})
     bundle = store.open(stage, key)
-    charts = drawn(store.pictures(stage, key), bundle, bundle_figures, bundle_caption(bundle))
+    figures = multiway_figures if isinstance(bundle, MultiwayBundle) else bundle_figures
+    charts = drawn(store.pictures(stage, key), bundle, figures, bundle_caption(bundle))
     return RunPictures(curve, {name.replace("_", " "): image for name, image in sorted(charts.items())})
 
 

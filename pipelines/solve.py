@@ -13,7 +13,7 @@ With an exported blueprint, the flops of one of its preflop lines: all 1,755, or
 them. The ranges are the blueprint's. `bet` and `raise` are the sizes of both players on all streets; left out, they are
 those of the blueprint's game. The report has a row for each flop, with the blueprint's own answer beside the exact one,
 as Arrow table and as a page to sort and filter; `history` adds a row for each turn card behind it (`xx`), or for each
-turn and river (`xx/xx`).
+turn and river (`xx/xx`), also with the blueprint's answer where its betting has the history.
 """
 
 from __future__ import annotations

@@ -6,8 +6,14 @@ DeepStack's recursive ones, or those of a blueprint at random lines with noise, 
 kept, so a batch that is cut off goes on where it was. solver/value_states/README.md says what the columns mean.
 
     python -m pipelines.value_data street=river|turn|flop samples=N [accuracy=0.5] [bet=100%,a] [raise=a]
-        [stack_low=0.25] [stack_high=8] [bundle=PATH] [blueprint_share=0.5] [noise=0.3] [suit_copies=0] [rivers=0]
-        [part_rows=N] [max_iterations=2000] [seed=1] [store.root=DIR] [tracking.uri=URI] [cluster=ray]
+        [stack_low=0.25] [stack_high=8] [bundle=PATH] [blueprint_share=0.5] [noise=0.3] [suit_copies=0]
+        [rivers=0|N|all] [river_accuracy=0.5] [part_rows=N] [max_iterations=2000] [seed=1]
+        [store.root=DIR] [tracking.uri=URI] [cluster=ray]
+
+Turns may bring river states, in rivers-*.arrow. `rivers=N` draws N of each turn, as often as its solution plays them,
+and solves each on its own. `rivers=all` reads every river from the turn's own solve, which costs little more. The
+exploitability of such a river is measured in the river alone and stands in its row. Rivers above `river_accuracy` (in
+percent of the pot at the river, by default `accuracy`) are left out: most of them are hardly ever reached.
 """
 
 from __future__ import annotations
@@ -19,6 +25,8 @@ import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import numpy as np
 
 from artifacts.blueprint.bundle import BlueprintBundle
 from artifacts.bundle import Bundle
@@ -37,7 +45,14 @@ from pipelines.run.errors import UserError
 from pipelines.run.progress import Reporter, plain_console
 from pipelines.run.tracking import flatten
 from pipelines.training.blueprint_states import BlueprintStates
-from pipelines.training.value_parts import Columns, PartTask, ValueDataConfig, figures_of, make_part
+from pipelines.training.value_parts import (
+    RIVERS_READ,
+    Columns,
+    PartTask,
+    ValueDataConfig,
+    figures_of,
+    make_part,
+)
 from solver.betting.game import street_sizes
 from solver.betting.lines import FLOP, STREETS
 from solver.value_states.public_state import PublicState
@@ -57,7 +72,7 @@ OWN_KEYS = (
         "bundle",
         "blueprint_share",
     ),
-    *("noise", "suit_copies", "rivers", "part_rows", "max_iterations", "seed"),
+    *("noise", "suit_copies", "rivers", "river_accuracy", "part_rows", "max_iterations", "seed"),
 )
 
 
@@ -83,11 +98,17 @@ def read_request(arguments: list[str]) -> Request:
     )
     if share > 0.0 and bundle is None:
         raise UserError("blueprint_share: states of a blueprint need bundle=STORE/export-KEY")
-    rivers = whole_number("rivers", own.get("rivers", "0"), least=0, most=1000)
-    if rivers and street != "turn":
+    every_river = own.get("rivers") == "all"
+    rivers = 0 if every_river else whole_number("rivers", own.get("rivers", "0"), least=0, most=1000)
+    if (rivers or every_river) and street != "turn":
         raise UserError(
             f"rivers: a {street} has no rivers below that are solved with it; accepted for street=turn"
         )
+    if "river_accuracy" in own and not every_river:
+        raise UserError(
+            "river_accuracy: goes with rivers=all; rivers that are solved on their own stop at accuracy"
+        )
+    accuracy = own.get("accuracy", "0.5")
     low = _number("stack_low", own.get("stack_low", "0.25"), least=0.01, most=1000.0)
     high = _number("stack_high", own.get("stack_high", "8"), least=low, most=1000.0)
     data = ValueDataConfig(
@@ -96,7 +117,7 @@ def read_request(arguments: list[str]) -> Request:
         part_rows=whole_number(
             "part_rows", own.get("part_rows", str(PART_ROWS[street])), least=1, most=10**5
         ),
-        accuracy=_number("accuracy", own.get("accuracy", "0.5"), least=0.001, most=100.0),
+        accuracy=_number("accuracy", accuracy, least=0.001, most=100.0),
         max_iterations=whole_number("max_iterations", own.get("max_iterations", "2000"), least=1, most=10**6),
         bet=own.get("bet", "100%,a"),
         raise_=own.get("raise", "a"),
@@ -106,6 +127,10 @@ def read_request(arguments: list[str]) -> Request:
         noise=_number("noise", own.get("noise", "0.3"), least=0.0, most=5.0),
         suit_copies=whole_number("suit_copies", own.get("suit_copies", "0"), least=0, most=23),
         rivers=rivers,
+        every_river=every_river,
+        river_accuracy=_number(
+            "river_accuracy", own.get("river_accuracy", accuracy), least=0.001, most=100.0
+        ),
         seed=whole_number("seed", own.get("seed", "1"), least=0, most=2**32 - 1),
     )
     try:
@@ -206,10 +231,15 @@ def _commit(data: ValueDataConfig, store: BundleStore, key: str, code: str, inpu
     files = sorted(store.checkpoints(STAGE, key).glob("*.arrow"))
     # Mapped, not read: a data set may be larger than the memory.
     tables = {file.stem: ArrowFile(file).columns() for file in files}
-    metrics = figures_of([t for name, t in tables.items() if name.startswith("part-")], data.accuracy)
-    below = [t for name, t in tables.items() if name.startswith("rivers-")]
+    parts, below = (
+        [table for name, table in tables.items() if name.startswith(kind)] for kind in ("part-", "rivers-")
+    )
+    metrics = figures_of(parts, data.accuracy)
     if below:
-        metrics |= {f"rivers_{name}": value for name, value in figures_of(below, data.accuracy).items()}
+        bound = data.river_accuracy if data.every_river else data.accuracy
+        metrics |= {f"rivers_{name}": value for name, value in figures_of(below, bound).items()}
+    if data.every_river:
+        metrics[RIVERS_READ] = float(sum(np.sum(part[RIVERS_READ]) for part in parts))
     store.commit(tables, stage=STAGE, key=key, code=code, config=asdict(data), inputs=inputs, metrics=metrics)
 
 
@@ -220,6 +250,11 @@ def _say(bundle: Bundle, reporter: Reporter) -> None:
         f"{figures['worst_exploitability_pct']:.2f} % at most, values sum to 0 within "
         f"{figures['worst_imbalance']:.1g} pots"
     )
+    if RIVERS_READ in figures:
+        reporter.say(
+            f"{figures.get('rivers_rows', 0.0):,.0f} of {figures[RIVERS_READ]:,.0f} rivers are within river_accuracy "
+            "and written"
+        )
     if not math.isclose(figures["rows_over_accuracy"], 0.0):
         reporter.say(
             f"{figures['rows_over_accuracy']:,.0f} rows did not reach the accuracy; see their exploitability"

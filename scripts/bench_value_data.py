@@ -1,10 +1,13 @@
 """States per second that `python -m pipelines.value_data` solves, by street.
 
     python scripts/bench_value_data.py [--streets river,turn] [--seconds 20] [--cores 2] [--accuracy 0.5] [--profile]
+        [--rivers 20]
 
 Draws states as the command does by default and solves them, one process per core, for some seconds. Prints states per
-second, the mean CPU milliseconds of a state, and the ratio to the targets: 100 rivers and 5 turns a second on 2 cores.
-`--profile` also says, for one core, which share of the time goes into drawing, setting up and solving.
+second, the mean CPU milliseconds of a state, the states that the cores would solve if they did nothing else for a
+second, and the ratios to the targets: 100 rivers and 5 turns a second on 2 cores. `--profile` also says, for one core,
+which share of the time goes into drawing, setting up and solving. `--rivers` says for so many turns what reading every
+river from the solve adds (`rivers=all`), and how many rivers are within the accuracy.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import numpy as np
 
 from pipelines.value_data import read_request
 from solver.betting.lines import PUBLIC_CARDS, STREETS
-from solver.value_states.labels import Labelling, label, state_solver
+from solver.value_states.labels import Labelling, label, label_with_every_river, state_solver
 from solver.value_states.public_state import random_state
 
 #: States per second on two cores that are asked for.
@@ -61,6 +64,30 @@ def profile(street: str, accuracy: float, states: int = 20) -> None:
     print(f"       {shares}")
 
 
+def read_rivers(accuracy: float, turns: int) -> None:
+    """Print what every river of some turns costs beside their solves, in CPU time, and how well they are played."""
+    data = read_request(["street=turn", "samples=1"]).data
+    how = Labelling(data.bet, data.raise_, accuracy, data.max_iterations)
+    rng = np.random.default_rng(1)
+    label_with_every_river(random_state(4, (data.stack_low, data.stack_high), rng), how, accuracy)
+    solving = reading = 0.0
+    kept = read = 0
+    for _ in range(turns):
+        state = random_state(4, (data.stack_low, data.stack_high), rng)
+        times = [time.process_time()]
+        label(state, how)
+        times.append(time.process_time())
+        _, rivers, count = label_with_every_river(state, how, accuracy)
+        times.append(time.process_time())
+        solving += times[1] - times[0]
+        reading += times[2] - times[1] - (times[1] - times[0])
+        kept, read = kept + len(rivers), read + count
+    print(
+        f"       every river of {turns} turns: {1000 * reading / read:.2f} CPU ms each ({read / turns:.0f} of a turn, "
+        f"{reading / solving:.0%} of its solve); {kept / read:.0%} are within {accuracy:g} % of their pot"
+    )
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(
@@ -71,6 +98,7 @@ def main() -> None:
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--accuracy", type=float, default=0.5)
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--rivers", type=int, default=0)
     options = parser.parse_args()
     for street in options.streets.split(","):
         with ProcessPoolExecutor(options.cores) as pool:
@@ -81,12 +109,20 @@ def main() -> None:
             results = [job.result() for job in jobs]
         rate = sum(count / seconds for count, seconds, _ in results)
         cpu = sum(busy for _, _, busy in results) / sum(count for count, _, _ in results)
-        against = f", {rate / TARGETS[street]:.2f} x the target" if street in TARGETS else ""
+        by_cpu = options.cores / cpu
         print(
-            f"{street:5}  {rate:7.1f} states/s on {options.cores} cores, {1000 * cpu:7.1f} CPU ms each{against}"
+            f"{street:5}  {rate:7.1f} states/s on {options.cores} cores{_against(rate, street)}, "
+            f"{1000 * cpu:7.1f} CPU ms each: by CPU time {by_cpu:.1f}/s{_against(by_cpu, street)}"
         )
         if options.profile:
             profile(street, options.accuracy)
+    if options.rivers:
+        read_rivers(options.accuracy, options.rivers)
+
+
+def _against(rate: float, street: str) -> str:
+    """A rate as a multiple of the target of a street."""
+    return f" ({rate / TARGETS[street]:.2f} x the target)" if street in TARGETS else ""
 
 
 if __name__ == "__main__":

@@ -8,17 +8,15 @@ card to come. What is printed is cleaned of off-path hands, what is carried on n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from abstractions.cards import format_cards, live_combos
+from abstractions.ranges import format_range
 from artifacts import postflop_offpath
-from artifacts.blueprint.line_reach import deal_weight
 from pipelines.commands.chained_streets import (
-    IP_SEAT,
-    OOP_SEAT,
     ExactStreet,
     Progress,
     Start,
@@ -28,8 +26,8 @@ from pipelines.commands.chained_streets import (
     scaled,
 )
 from pipelines.commands.history_rows import by_hole, decisions
-from pipelines.commands.preflop_play import Floats, PreflopPlay, Ranges
-from solver.betting.lines import FLOP, HEADS_UP_SEATS, PLAYERS, PUBLIC_CARDS, STREETS
+from pipelines.commands.preflop_play import Floats, Preflop, Ranges
+from solver.betting.lines import FLOP, HEADS_UP_SEATS, PLAYERS, PUBLIC_CARDS, STREETS, seat_names
 from solver.betting.public_tree import NodeKind
 from solver.betting.tree import spot_tree
 from solver.blueprint.strategy import Blueprint
@@ -39,10 +37,14 @@ from solver.subgame.config import FULL
 
 @dataclass(frozen=True)
 class ChainedSettings(StreetSettings):
-    """What to solve. Ranges are 1,326 weights by seat; `line` None is the one that is played most.
+    """What to solve. `line` None is the one that is played most.
 
     Attributes
     ----------
+    ranges
+        1,326 weights of each player who sees the flop, the lower seat first.
+    hero
+        Seat of one of them.
     played
         Betting of each finished street after the flop, one per card past the third.
     lazy
@@ -84,7 +86,7 @@ def read_played(text: str | None, board: Sequence[int]) -> tuple[str, ...]:
 
 
 def chained_result(
-    play: PreflopPlay,
+    play: Preflop,
     settings: ChainedSettings,
     *,
     blueprint: Blueprint | None = None,
@@ -103,42 +105,44 @@ def chained_result(
             "a whole blueprint as bundle" if blueprint is None else "streets that are solved, not read lazily"
         )
         raise ValueError(f"depth: {settings.depth} needs {wanted}; accepted without: {FULL}")
-    tree = play.tree
-    node = play.flop_node(settings.line, settings.ranges)
-    ranges = play.carried(node, settings.ranges)
-    for seat in range(2):
-        if not ranges[seat].any():
+    arrival = play.arrival(settings.line, settings.ranges, clean=settings.clean)
+    names = HEADS_UP_SEATS if play.game.num_seats == 2 else seat_names(play.game.num_seats)
+    if settings.hero not in arrival.seats:
+        left = ", ".join(names[seat] for seat in arrival.seats)
+        raise ValueError(f"hero: {names[settings.hero]} does not see the flop; accepted: {left}")
+    for seat, weights in zip(arrival.seats, arrival.ranges):
+        if not weights.any():
             who = "hero-range" if seat == settings.hero else "villain-range"
-            raise ValueError(f"{who}: no hand of it plays the line {tree.line(node)!r}")
-    pot = int(tree.pot[node])
-    stack = min(play.game.stacks[seat] - int(tree.committed[node, seat]) for seat in range(2))
-    by_position = (scaled(ranges[OOP_SEAT]), scaled(ranges[IP_SEAT]))
-    start = Start(settings.board[:3], pot, stack, by_position)
+            raise ValueError(f"{who}: no hand of it plays the line {arrival.line!r}")
+    hero = arrival.seats.index(settings.hero)
+    by_position = scaled(arrival.ranges[0]), scaled(arrival.ranges[1])
+    start = Start(settings.board[:3], arrival.pot, arrival.stack, by_position)
     if settings.depth == FULL:
-        _check_played(settings, pot, stack)
-    streets = _streets(play, tree.line(node), settings, start, blueprint, progress)
+        _check_played(settings, arrival.pot, arrival.stack)
+    folded = (*settings.folded, *arrival.folded.values())
+    streets = _streets(play, arrival.line, replace(settings, folded=folded), start, blueprint, progress)
+    players = [
+        {"seat": names[arrival.seats[position]], "position": PLAYERS[position]} for position in range(2)
+    ]
     return {
-        "hero": {"seat": HEADS_UP_SEATS[settings.hero], "position": _position(settings.hero)},
-        "villain": {"seat": HEADS_UP_SEATS[1 - settings.hero], "position": _position(1 - settings.hero)},
+        "hero": players[hero],
+        "villain": players[1 - hero],
         "board": format_cards(list(settings.board)),
-        "folded_ranges": list(settings.folded),
+        "folded_ranges": [text if isinstance(text, str) else format_range(text) for text in folded],
+        "folded_seats": [names[seat] for seat in arrival.folded],
         "cleaned": settings.clean,
         "lazy": settings.lazy,
         "preflop": {
             **play.source,
-            "line": tree.line(node),
-            "probability": deal_weight(*ranges) / deal_weight(*settings.ranges),
-            "strategy": play.strategy_to(node, settings.ranges, clean=settings.clean),
+            "line": arrival.line,
+            "probability": arrival.probability,
+            "strategy": arrival.strategy,
         },
         "streets": [
-            _street_result(street, rows, off_path, settings.hero)
+            _street_result(street, rows, off_path, hero)
             for street, (rows, off_path) in zip(streets, _cleaned(streets, settings.clean))
         ],
     }
-
-
-def _position(seat: int) -> str:
-    return PLAYERS[(OOP_SEAT, IP_SEAT).index(seat)]
 
 
 def _check_played(settings: ChainedSettings, pot: int, stack: int) -> None:
@@ -157,7 +161,7 @@ def _check_played(settings: ChainedSettings, pot: int, stack: int) -> None:
 
 
 def _streets(
-    play: PreflopPlay,
+    play: Preflop,
     line: str,
     settings: ChainedSettings,
     start: Start,
@@ -236,7 +240,7 @@ def _street_result(
 ) -> dict[str, Any]:
     tree, root = street.engine.tree, street.node
     report = street.report()
-    names = ["hero" if position == _position(hero) else "villain" for position in PLAYERS]
+    names = ["hero" if position == hero else "villain" for position in range(2)]
     return {
         "street": STREETS[tree.street[root]],
         "board": report.board,

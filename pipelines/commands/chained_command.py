@@ -11,7 +11,6 @@ import typer
 from pipelines.commands.options import (
     DEFAULT_STORE,
     Json,
-    Seat,
     finite,
     open_exported,
     user_input,
@@ -20,10 +19,10 @@ from pipelines.commands.options import (
 )
 from pipelines.run.errors import UserError
 from pipelines.run.progress import live_status, solve_status
-from solver.betting.lines import parse_seat
+from solver.betting.lines import FLOP, action_order, parse_seat
 
 if TYPE_CHECKING:
-    from pipelines.commands.preflop_play import PreflopPlay
+    from pipelines.commands.preflop_play import Preflop
     from solver.blueprint.strategy import Blueprint
 
 
@@ -32,8 +31,9 @@ def chained(
     villain_range: Annotated[str, typer.Option(help="hands that villain may hold")],
     board: Annotated[str, typer.Option(help='three, four or five cards: "Ad 8h 9d"')],
     hero: Annotated[
-        Seat, typer.Option(help="hero's seat; the small blind has position after the flop")
-    ] = Seat.SB,
+        str | None,
+        typer.Option(help="hero's seat, such as bb or CO; left out, the one in position after the flop"),
+    ] = None,
     bundle: Annotated[
         Path | None, typer.Option(help="preflop strategy of this exported or saved bundle, not a live solve")
     ] = None,
@@ -87,11 +87,16 @@ def chained(
     the board has them: exactly, or on top of the blueprint in --bundle as `subgame` does. Prints a summary; --json and
     --out give the strategy of every hand, in which hands that are off-path at a decision are folded.
 
+    With a bundle of three or more seats the line is one that two players take to the flop. What the others fold on it
+    is taken out of the deck.
+
     \b
     Examples:
       poker-solver chained --hero-range "AA,KK,AKs" --villain-range "QQ,JJ,AKs" --board "Ad 8h 9d"
       poker-solver chained --hero-range 22+,A2s+ --villain-range 22+,AT+ --board Ad8h9d2c \\
         --line b250c --postflop-line xb375c --hero bb --raw-offpath --out result.json
+      poker-solver chained --bundle STORE/export-KEY --line fffb250fc --hero BTN --hero-range all --villain-range all \\
+        --board Ad8h9d2c
     """
     writable(out)
     if bundle is not None and overrides:
@@ -107,13 +112,16 @@ def chained(
             read_hands(name, text, cards)
             for name, text in (("hero-range", hero_range), ("villain-range", villain_range))
         )
-        seat = parse_seat(hero)
         play, blueprint = (
             (_live(overrides or [], preflop_iterations, line), None) if bundle is None else _exported(bundle)
         )
+        players, num_seats = play.players(line), play.game.num_seats
+        # The last of the two to act after the flop is in position; heads-up that is the small blind.
+        in_position = next(seat for seat in reversed(action_order(num_seats, FLOP)) if seat in players)
+        seat = in_position if hero is None else parse_seat(hero, num_seats)
         searches = blueprint is not None and not lazy_postflop
         settings = ChainedSettings(
-            ranges=(own, other) if seat == 0 else (other, own),
+            ranges=(own, other) if seat == players[0] else (other, own),
             board=cards,
             hero=seat,
             line=line,
@@ -149,7 +157,7 @@ def chained(
         print(f"written: {out}")
 
 
-def _live(overrides: list[str], iterations: int, line: str | None) -> PreflopPlay:
+def _live(overrides: list[str], iterations: int, line: str | None) -> Preflop:
     from pipelines.commands.preflop_play import PreflopPlay
     from pipelines.config.composition import compose_config
     from pipelines.config.trainable import heads_up_game
@@ -169,12 +177,16 @@ def _live(overrides: list[str], iterations: int, line: str | None) -> PreflopPla
     return PreflopPlay(result.strategy.game.config, result.strategy.by_line(), source)
 
 
-def _exported(path: Path) -> tuple[PreflopPlay, Blueprint | None]:
-    """The preflop strategy of a bundle, and the whole blueprint where it has one for every board."""
+def _exported(path: Path) -> tuple[Preflop, Blueprint | None]:
+    """The preflop strategy of a bundle, and the whole blueprint where it has one of two seats for every board."""
     from artifacts.blueprint.bundle import BlueprintBundle
+    from artifacts.blueprint.multiway_bundle import MultiwayBundle
+    from pipelines.commands.multiway_play import MultiwayPlay
     from pipelines.commands.preflop_play import PreflopPlay
 
     bundle = with_preflop(open_exported(path, DEFAULT_STORE))
+    if isinstance(bundle, MultiwayBundle):
+        return MultiwayPlay(bundle), None
     source = {"source": str(path), "exploitability_mbb": bundle.metrics["exploitability_raw"]}
     play = PreflopPlay(bundle.game, bundle.strategy_table(clean=False), source)
     if isinstance(bundle, BlueprintBundle) and bundle.has_every_board:

@@ -16,6 +16,7 @@ from solver.blueprint.strategy import Blueprint
 from solver.exact.engine import CfrEngine
 from solver.postflop.node_report import NodeReport, node_report
 from solver.postflop.solver import PostflopSolver
+from solver.postflop.spot import folded_result
 from solver.subgame.config import FULL, SubgameConfig
 from solver.subgame.solution import SubgameSolution
 from solver.subgame.solve import Progress as SubgameProgress
@@ -48,7 +49,7 @@ class StreetSettings:
 
     bet: str = "75%"
     raise_: str = "3x"
-    folded: tuple[str, ...] = ()
+    folded: tuple[str | Floats, ...] = ()
     target: float = 0.5
     time_limit: float | None = 60.0
     max_iterations: int = 1000
@@ -155,13 +156,11 @@ class ExactStreet:
             time_limit_s=settings.time_limit,
             progress=progress,
         )
-        return cls(
-            start,
-            solver,
-            outcome=_outcome(
-                outcome.iterations, outcome.seconds, outcome.reason, outcome.exploitability_pct, FULL
-            ),
-        )
+        told = _outcome(outcome.iterations, outcome.seconds, outcome.reason, outcome.exploitability_pct, FULL)
+        folded = solver.engine.game.folded
+        if folded is not None:
+            told["folded"] = folded_result(folded, start.board)
+        return cls(start, solver, outcome=told)
 
     @property
     def engine(self) -> CfrEngine:

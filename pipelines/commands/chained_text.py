@@ -28,6 +28,8 @@ def chained_lines(result: Mapping[str, Any]) -> Iterator[str]:
     players = {name: f"{name} ({result[name]['seat']}, {result[name]['position']})" for name in _PLAYERS}
     yield f"{players['hero']} against {players['villain']} on {result['board']}"
     yield from _preflop_lines(result["preflop"])
+    if result["folded_seats"]:
+        yield f"  folded on the line: {', '.join(result['folded_seats'])}"
     for street in result["streets"]:
         yield ""
         yield from _street_lines(street, players, cleaned=result["cleaned"])
@@ -40,7 +42,10 @@ def _preflop_lines(preflop: Mapping[str, Any]) -> Iterator[str]:
     source = f"live solve of {preflop['game']}" if preflop["source"] == "live" else preflop["source"]
     line = without_prefix(preflop["line"])
     yield f"preflop: {line}, played with {preflop['probability']:.2%} of the deals of these ranges"
-    yield f"  strategy: {source}, {preflop['exploitability_mbb']:.4f} mbb/hand exploitable"
+    if "gain_mean_mbb" in preflop:
+        yield f"  strategy: {source}, a responder gains {preflop['gain_mean_mbb']:.1f} mbb/hand on average"
+    else:
+        yield f"  strategy: {source}, {preflop['exploitability_mbb']:.4f} mbb/hand exploitable"
 
 
 def _street_lines(street: Mapping[str, Any], players: Mapping[str, str], *, cleaned: bool) -> Iterator[str]:
@@ -71,7 +76,9 @@ def _solved(solve: Mapping[str, Any] | None) -> str:
     quality = (
         f"street by street, depth {solve['depth']}," if found is None else f"{found:.3f} % of pot exploitable"
     )
+    folded = solve.get("folded", {"exact": True})
+    sampled = "" if folded["exact"] else f", weights of deals sampled within {folded['relative_error']:.1%}"
     return (
         f"solved: {quality} after {solve['iterations']} iterations,"
-        f" {duration(solve['seconds'])}, {ENDINGS[solve['reason']]}"
+        f" {duration(solve['seconds'])}, {ENDINGS[solve['reason']]}{sampled}"
     )

@@ -15,12 +15,15 @@ from artifacts.offpath.seat_rows import seat_codes
 from solver.betting.game import GameConfig
 from solver.betting.lines import Letter, parse_seat, seat_names, without_prefix
 from solver.betting.played_lines import play_line
+from solver.betting.public_tree import PublicTree
 from solver.betting.rules import call_amount
 from solver.betting.tree import game_start
 from solver.multiplayer.config import MultiplayerConfig
-from solver.multiplayer.solution import MultiplayerSolution
 from solver.multiplayer.solve import solve_multiplayer
+from solver.multiplayer.subgame import PlayedHand
+from solver.multiplayer.two_left import folded_seats, solve_two_left, weights_of
 from solver.postflop.holdem import read_board
+from solver.postflop.spot import folded_result
 from solver.subgame.subgame import entered_line
 
 if TYPE_CHECKING:
@@ -41,7 +44,9 @@ def multiplayer_config(config: SubgameConfig, given: dict[str, Any]) -> Multipla
         What the user said, None where nothing: `sizes`, `raises`, `values`, `continuation`.
     """
     if config.depth != 1:
-        raise ValueError(f"depth: {config.depth} needs a blueprint of two seats; accepted with more: 1")
+        raise ValueError(
+            f"depth: {config.depth} needs a blueprint of two seats; accepted with more: 1, or full with two players"
+        )
     if config.safety != "unsafe":
         raise ValueError(
             f"safety: {config.safety} needs a blueprint of two seats; accepted with more: unsafe"
@@ -76,10 +81,30 @@ def line_of_player(game: GameConfig, line: str, board: str, seat: str | None) ->
 
 @dataclass(frozen=True, eq=False)
 class MultiplayerRows:
-    """The decision at the end of the line: live combos of the player to act, with their strategy and EV."""
+    """The decision at the end of the line: live combos of the player to act, with their strategy and EV.
 
-    solution: MultiplayerSolution
+    Attributes
+    ----------
+    hand, names
+        The hand, and the names of all seats.
+    player, pot, actions
+        Seat to act, chips in the pot, and tokens of the actions.
+    how
+        What the solve took and how it ended, as the JSON says it.
+    reason
+        Why it ended.
+    combos, strategy, weights, ev, error, reasons
+        By live combo: probabilities ``[combo, action]``, weight in the range, chips received from here on and the
+        standard error of that, and why the combo is off-path (None: it is not).
+    """
+
+    hand: PlayedHand
     names: tuple[str, ...]
+    player: int
+    pot: int
+    actions: list[str]
+    how: dict[str, Any]
+    reason: str
     combos: NDArray[np.int64]
     strategy: Floats
     frequencies: Floats
@@ -90,8 +115,6 @@ class MultiplayerRows:
 
     def data(self) -> dict[str, Any]:
         """As plain data; EVs are null for combos outside the range."""
-        solution, config = self.solution, self.solution.config
-        hand = solution.subgame.hand
         columns = zip(self.combos, self.weights, self.strategy, self.ev, self.error, self.reasons)
         hands = {
             format_combo(int(combo)): {
@@ -104,36 +127,33 @@ class MultiplayerRows:
             for combo, weight, row, ev, error, reason in columns
         }
         return {
-            "line": hand.line,
-            "board": format_cards(list(hand.board)),
-            "player": self.names[solution.player()],
-            "players": [self.names[seat] for seat in hand.players],
-            "actions": solution.actions(),
+            "line": self.hand.line,
+            "board": format_cards(list(self.hand.board)),
+            "player": self.names[self.player],
+            "players": [self.names[seat] for seat in self.hand.players],
+            "folded": [self.names[seat] for seat in folded_seats(self.hand)],
+            "actions": self.actions,
             "frequencies": self.frequencies.tolist(),
             "hands": hands,
-            "iterations": solution.iterations,
-            "seconds": solution.seconds,
-            "depth": 1,
+            **self.how,
             "safety": "unsafe",
-            "values": config.values,
-            "leaves": solution.num_leaves,
-            "memory_bytes": solution.memory_bytes,
             "cached": False,
         }
 
     def text(self) -> list[str]:
         """What was solved, how, and the heaviest combos."""
-        solution = self.solution
-        hand, actions = solution.subgame.hand, solution.actions()
-        shares = ", ".join(f"{action} {share:.1%}" for action, share in zip(actions, self.frequencies))
+        hand, how = self.hand, self.how
+        shares = ", ".join(f"{action} {share:.1%}" for action, share in zip(self.actions, self.frequencies))
+        found = how["exploitability_pct"]
+        quality = "" if found is None else f"{found:.3f} % of pot exploitable, "
         lines = [
-            f"{hand.line}: {self.names[solution.player()]} to act on {format_cards(list(hand.board))}, "
-            f"players {', '.join(self.names[seat] for seat in hand.players)}, "
-            f"pot {int(solution.subgame.tree.pot[solution.subgame.node])}",
-            f"{solution.iterations:,} iterations in {solution.seconds:.2f} s, {solution.num_leaves} leaves, "
-            f"{solution.memory_bytes / 2**20:,.0f} MiB, ended by {solution.reason}",
+            f"{hand.line}: {self.names[self.player]} to act on {format_cards(list(hand.board))}, "
+            f"players {', '.join(self.names[seat] for seat in hand.players)}, pot {self.pot}",
+            f"{how['iterations']:,} iterations in {how['seconds']:.2f} s, {quality}{how['leaves']} leaves, "
+            f"{how['memory_bytes'] / 2**20:,.0f} MiB, ended by {self.reason}",
             shares,
-            f"{'hand':6}{'weight':>8}{'ev':>9}{'+-':>7}  " + "".join(f"{action:>8}" for action in actions),
+            f"{'hand':6}{'weight':>8}{'ev':>9}{'+-':>7}  "
+            + "".join(f"{action:>8}" for action in self.actions),
         ]
         for k in np.argsort(-self.weights, kind="stable")[:LISTED].tolist():
             row = "".join(f"{100 * share:7.1f}%" for share in self.strategy[k])
@@ -155,36 +175,118 @@ def solve_bundle(
     progress: Callable[[Progress], None],
     should_stop: Callable[[], bool],
 ) -> MultiplayerRows:
-    """Solve a spot of a bundle; off-path combos give up unless `raw`."""
+    """Solve the street of a spot of a bundle, all players left; off-path combos give up unless `raw`."""
     solution = solve_multiplayer(
         bundle.blueprint, line, board, config, progress=progress, should_stop=should_stop
     )
-    subgame = solution.subgame
-    tree, player = subgame.tree, solution.player()
-    live = np.flatnonzero(live_combos(np.array(subgame.hand.board, dtype=np.uint8)))
+    subgame, player = solution.subgame, solution.player()
+    tree = subgame.tree
     values, weights = solution.values(), solution.range(player)
-    strategy = solution.strategy()[:, live].T.copy()
-    steps, node = [], subgame.node
-    while node > 0:
-        parent = int(tree.parent[node])
-        if tree.player[parent] == player:
-            children = tree.children_of(parent).tolist()
-            here = subgame.hand.root_line + tree.line(parent)
-            tokens = [tree.token(child) for child in children]
-            steps.append((tokens, children.index(node), solution.strategy(here)[:, live]))
-        node = parent
-    codes = seat_codes(steps[::-1], weights[live], str(bundle.config["reach_rule"]))
-    reasons = tuple(REASONS[code] for code in codes.tolist())
-    if not raw:
-        strategy[[is_cleaned(reason) for reason in reasons]] = np.eye(strategy.shape[1])[0]
+
+    def strategy(node: int) -> Floats:
+        return solution.strategy(subgame.hand.root_line + tree.line(node))
+
+    live, shown, reasons = _cleaned_rows(bundle, subgame.hand, tree, subgame.node, strategy, weights, raw=raw)
+    how = {
+        "iterations": solution.iterations,
+        "seconds": solution.seconds,
+        "depth": 1,
+        "values": config.values,
+        "leaves": solution.num_leaves,
+        "memory_bytes": solution.memory_bytes,
+        "exploitability_pct": None,
+    }
     return MultiplayerRows(
-        solution=solution,
+        hand=subgame.hand,
         names=bundle.seats,
+        player=player,
+        pot=int(tree.pot[subgame.node]),
+        actions=solution.actions(),
+        how=how,
+        reason=solution.reason,
         combos=live,
-        strategy=strategy,
+        strategy=shown,
         frequencies=solution.frequencies(met=values.met),
         weights=weights[live],
         ev=values.ev[live],
         error=values.standard_error[live],
         reasons=reasons,
     )
+
+
+def solve_bundle_exactly(
+    bundle: MultiwayBundle,
+    line: str,
+    board: str,
+    config: SubgameConfig,
+    *,
+    raw: bool,
+    progress: Callable[[Progress], None],
+    should_stop: Callable[[], bool],
+) -> MultiplayerRows:
+    """Solve a spot of a bundle with two players left to the river, around the hands that the others folded."""
+    if config.safety != "unsafe":
+        raise ValueError(
+            f"safety: {config.safety} needs a blueprint of two seats; accepted with more: unsafe"
+        )
+    solved = solve_two_left(bundle.blueprint, line, board, config, progress=progress, should_stop=should_stop)
+    report, tree = solved.report(), solved.solver.tree
+    folded = solved.solver.engine.game.folded
+    weights, ev = weights_of(report, report.player)
+    live, shown, reasons = _cleaned_rows(
+        bundle, solved.hand, tree, solved.node, solved.strategy, weights, raw=raw
+    )
+    how = {
+        "iterations": solved.iterations,
+        "seconds": solved.seconds,
+        "depth": config.depth,
+        "values": None,
+        "leaves": 0,
+        "memory_bytes": solved.solver.memory_bytes,
+        "exploitability_pct": solved.exploitability_pct,
+        "folded_hands": None if folded is None else folded_result(folded, solved.hand.board),
+    }
+    return MultiplayerRows(
+        hand=solved.hand,
+        names=bundle.seats,
+        player=solved.seats[report.player],
+        pot=report.pot,
+        actions=report.actions,
+        how=how,
+        reason=solved.reason,
+        combos=live,
+        strategy=shown,
+        frequencies=report.frequencies,
+        weights=weights[live],
+        ev=ev[live],
+        error=np.where(np.isnan(ev[live]), np.nan, 0.0),
+        reasons=reasons,
+    )
+
+
+def _cleaned_rows(
+    bundle: MultiwayBundle,
+    hand: PlayedHand,
+    tree: PublicTree,
+    node: int,
+    strategy: Callable[[int], Floats],
+    weights: Floats,
+    *,
+    raw: bool,
+) -> tuple[NDArray[np.int64], Floats, tuple[str | None, ...]]:
+    """Live combos, their strategy ``[combo, action]`` and reasons at a decision; off-path ones fold unless `raw`."""
+    live = np.flatnonzero(live_combos(np.array(hand.board, dtype=np.uint8)))
+    shown = strategy(node)[:, live].T.copy()
+    player, steps = tree.player[node], []
+    while node > 0:
+        parent = int(tree.parent[node])
+        if tree.player[parent] == player:
+            children = tree.children_of(parent).tolist()
+            tokens = [tree.token(child) for child in children]
+            steps.append((tokens, children.index(node), strategy(parent)[:, live]))
+        node = parent
+    codes = seat_codes(steps[::-1], weights[live], str(bundle.config["reach_rule"]))
+    reasons = tuple(REASONS[code] for code in codes.tolist())
+    if not raw:
+        shown[[is_cleaned(reason) for reason in reasons]] = np.eye(shown.shape[1])[0]
+    return live, shown, reasons

@@ -45,12 +45,6 @@ Board = Annotated[str, typer.Option(help="public cards as dealt, once the line h
 DEFAULT_STORE: Path | None = None
 
 
-class Seat(StrEnum):
-    """Seats of a heads-up game."""
-
-    SB, BB = HEADS_UP_SEATS
-
-
 class Player(StrEnum):
     """Two players, by seat or by position after the flop."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from abstractions.cards import CLASS_NAMES, CLASS_OF_COMBO
 from artifacts.blueprint.line_reach import deal_weight
 from artifacts.preflop_offpath import clean_off_path
 from solver.betting.game import GameConfig
+from solver.betting.lines import FLOP, action_order
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.betting.tree import game_tree
 from solver.betting.tree_text import action_labels, preflop_key
@@ -35,6 +36,52 @@ def played_frequencies(strategy: PreflopStrategy, line: str) -> dict[str, float]
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = strategy.probabilities[tree.children_of(node)] @ weights / weights.sum()
     return dict(zip(action_labels(tree, node), shares.tolist()))
+
+
+@dataclass(frozen=True, eq=False)
+class FlopArrival:
+    """Where a preflop line leaves two players.
+
+    Attributes
+    ----------
+    line, pot, stack
+        The line, the chips in the middle, and those behind each player that can still be bet.
+    seats, ranges
+        Seats and ranges of the players out of and in position.
+    folded
+        Range that each other seat folded, by seat; those that say nothing are left out.
+    probability
+        Share of the deals of the ranges that were dealt in which the line is played.
+    strategy
+        Rows of the decisions on the way, for the hands that the seat to act was dealt.
+    """
+
+    line: str
+    pot: int
+    stack: int
+    seats: tuple[int, int]
+    ranges: Ranges
+    folded: Mapping[int, Floats]
+    probability: float
+    strategy: dict[str, dict[str, dict[str, float]]]
+
+
+class Preflop(Protocol):
+    """What carries two ranges to the flop."""
+
+    @property
+    def game(self) -> GameConfig:
+        """The game."""
+
+    @property
+    def source(self) -> Mapping[str, Any]:
+        """What a report says about where the strategy is from."""
+
+    def players(self, line: str | None) -> tuple[int, int]:
+        """The two seats that see the flop, in ascending order."""
+
+    def arrival(self, line: str | None, ranges: Ranges, *, clean: bool) -> FlopArrival:
+        """Where a line leaves the ranges that these two seats were dealt."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +132,27 @@ class PreflopPlay:
             lines = " ".join(self.tree.line(other) for other in nodes)
             raise ValueError(f"line: {line!r} does not lead to a flop; accepted: {lines}")
         return node
+
+    def players(self, line: str | None) -> tuple[int, int]:
+        """Both seats."""
+        del line
+        return 0, 1
+
+    def arrival(self, line: str | None, ranges: Ranges, *, clean: bool) -> FlopArrival:
+        """Where a line leaves two ranges; without one, the line that they play most."""
+        tree, node = self.tree, self.flop_node(line, ranges)
+        carried = self.carried(node, ranges)
+        seats = action_order(2, FLOP)
+        return FlopArrival(
+            line=tree.line(node),
+            pot=int(tree.pot[node]),
+            stack=min(self.game.stacks[seat] - int(tree.committed[node, seat]) for seat in range(2)),
+            seats=(seats[0], seats[1]),
+            ranges=(carried[seats[0]], carried[seats[1]]),
+            folded={},
+            probability=deal_weight(*carried) / deal_weight(*ranges),
+            strategy=self.strategy_to(node, ranges, clean=clean),
+        )
 
     def strategy_to(
         self, node: int, ranges: Ranges, *, clean: bool

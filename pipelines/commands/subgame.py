@@ -92,7 +92,8 @@ def subgame(
     --depth full solved to the river. Ctrl-C stops early with what there is. Solves are kept in the store.
 
     On a blueprint of three or more seats all players left are solved against drawn hands of each other, folded hands
-    included; behind the street each chooses one of --values continuations of the blueprint. Nothing is kept there.
+    included; behind the street each chooses one of --values continuations of the blueprint. With two players left,
+    --depth full solves the rest of the hand exactly, around the hands that the others folded. Nothing is kept there.
 
     A lock is {"line": "b250c/", "strategy": {"x": 0.4, "b300": 0.6}, "hands": "22+"}, as the explorer writes it.
     Without `hands` it is for every hand. With "source": "subgame-KEY" in place of a strategy, the decision is played as
@@ -218,17 +219,30 @@ def _solve_multiplayer(
     seat: str | None,
     raw: bool,
 ) -> MultiplayerRows:
-    from pipelines.commands.multiplayer import line_of_player, multiplayer_config, solve_bundle
+    from pipelines.commands.multiplayer import (
+        line_of_player,
+        multiplayer_config,
+        solve_bundle,
+        solve_bundle_exactly,
+    )
+    from solver.subgame.config import FULL
 
     stopped, before = _stop_on_signal()
     try:
         with user_input(), live_status() as show:
-            own = multiplayer_config(config, given)
-            line = line_of_player(bundle.game, line, board, seat)
 
             def tell(progress: Progress) -> None:
-                show(f"iteration {progress.iteration:,}, {progress.seconds:.1f} s")
+                found = progress.exploitability_pct
+                gap = "" if found is None else f", {found:.3g} % of pot"
+                show(f"iteration {progress.iteration:,}, {progress.seconds:.1f} s{gap}")
 
+            if config.depth == FULL:
+                line = line_of_player(bundle.game, line, board, seat)
+                return solve_bundle_exactly(
+                    bundle, line, board, config, raw=raw, progress=tell, should_stop=stopped.is_set
+                )
+            own = multiplayer_config(config, given)
+            line = line_of_player(bundle.game, line, board, seat)
             return solve_bundle(bundle, line, board, own, raw=raw, progress=tell, should_stop=stopped.is_set)
     finally:
         for number, handler in before.items():

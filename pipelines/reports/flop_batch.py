@@ -21,6 +21,7 @@ from pipelines.reports.flop_spots import (
     FlopTask,
     Row,
     blueprint_row,
+    later_rows,
     scaled,
     solve_flop,
 )
@@ -78,8 +79,14 @@ def _answer(batch: FlopBatch, number: int) -> FlopTask:
     """A flop with its ranges and with what the blueprint says, looked up by the driver."""
     flop = batch.subset.flops[list(batch.subset.numbers).index(number)]
     first, second = (scaled(batch.bundle.range(batch.line, seat, flop)) for seat in (OOP_SEAT, IP_SEAT))
-    told = blueprint_row(batch.bundle, batch.line, flop) if batch.with_blueprint else {}
-    return FlopTask(flop, (first, second), told)
+    if not batch.with_blueprint:
+        return FlopTask(flop, (first, second), {})
+    return FlopTask(
+        flop,
+        (first, second),
+        blueprint_row(batch.bundle, batch.line, flop),
+        later_rows(batch.bundle, batch.line, flop, batch.settings.history),
+    )
 
 
 def _code() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from abstractions.cards import disjoint_weight, format_card, format_cards
 from artifacts.blueprint.bundle import BlueprintBundle
+from artifacts.blueprint.line_reach import deal_weight
 from solver.betting.lines import FLOP, HEADS_UP_SEATS, PLAYERS, STREETS, Letter
 from solver.betting.public_tree import NodeKind
 from solver.betting.tree import spot_tree
@@ -55,11 +56,15 @@ class FlopSettings:
 
 @dataclass(frozen=True, eq=False)
 class FlopTask:
-    """A flop, the ranges out of and in position, and what the blueprint says about it."""
+    """A flop, the ranges out of and in position, and what the blueprint says about it.
+
+    `later` is what it says about turns and rivers, by the cards behind the flop.
+    """
 
     flop: NDArray[np.uint8]
     ranges: tuple[Floats, Floats]
     blueprint: Row
+    later: Mapping[tuple[int, ...], Row] = field(default_factory=dict)
 
 
 def solve_flop(task: FlopTask, settings: FlopSettings) -> dict[str, list[Row]] | str:
@@ -85,20 +90,27 @@ def solve_flop(task: FlopTask, settings: FlopSettings) -> dict[str, list[Row]] |
     }
     exact = _figures(solver, "", "")
     rows = {"flop": [row | exact | task.blueprint | differences(exact, task.blueprint)]}
-    for street, before in enumerate(_lines_after(settings.history)):
+    for street, before in enumerate(lines_after(settings.history)):
         rows[STREETS[FLOP + 1 + street]] = [
-            about
-            | {"card": format_card(cards[-1]), "board": format_cards([*task.flop, *cards])}
-            | _figures(solver, before, format_cards(list(cards)))
-            for cards in _deals(task.flop, street + 1)
+            _later_row(solver, task, about, before, cards) for cards in deals(task.flop, street + 1)
         ]
     return rows
 
 
-def _lines_after(history: Sequence[str]) -> list[str]:
+def _later_row(
+    solver: PostflopSolver, task: FlopTask, about: Row, before: str, cards: tuple[int, ...]
+) -> Row:
+    """The row of a turn or a river."""
+    exact = _figures(solver, before, format_cards(list(cards)))
+    told = task.later.get(cards, {})
+    place = {"card": format_card(cards[-1]), "board": format_cards([*task.flop, *cards])}
+    return about | place | exact | told | differences(exact, told)
+
+
+def lines_after(history: Sequence[str]) -> list[str]:
     """The lines at which the streets behind a history begin.
 
-    >>> _lines_after(("xx", "xb100c"))
+    >>> lines_after(("xx", "xb100c"))
     ['xx/', 'xx/xb100c/']
     """
     lines, line = [], ""
@@ -108,14 +120,14 @@ def _lines_after(history: Sequence[str]) -> list[str]:
     return lines
 
 
-def _deals(flop: NDArray[np.uint8], count: int) -> list[tuple[int, ...]]:
+def deals(flop: NDArray[np.uint8], count: int) -> list[tuple[int, ...]]:
     """So many cards behind a flop, in every order."""
-    deals: list[tuple[int, ...]] = [()]
+    found: list[tuple[int, ...]] = [()]
     for _ in range(count):
-        deals = [
-            (*dealt, card) for dealt in deals for card in range(52) if card not in {*flop.tolist(), *dealt}
+        found = [
+            (*dealt, card) for dealt in found for card in range(52) if card not in {*flop.tolist(), *dealt}
         ]
-    return deals
+    return found
 
 
 def check_history(settings: FlopSettings) -> None:
@@ -123,7 +135,7 @@ def check_history(settings: FlopSettings) -> None:
     tree = spot_tree(FLOP, settings.pot, settings.stack, settings.bet_sizes)
     if len(settings.history) > 2:
         raise ValueError(f"history: {'/'.join(settings.history)!r} has more streets than flop and turn")
-    for line in _lines_after(settings.history):
+    for line in lines_after(settings.history):
         try:
             node = tree.node_at(line)
         except ValueError as error:
@@ -195,17 +207,26 @@ def scaled(weights: Floats) -> Floats:
     return np.where(shares < SMALLEST_SHARE, 0.0, shares)
 
 
-def blueprint_row(bundle: BlueprintBundle, line: str, flop: NDArray[np.uint8], runouts: int = 48) -> Row:
-    """What the blueprint does on a flop behind a preflop line, with the names of `solve_flop` behind ``blueprint_``.
+def blueprint_row(bundle: BlueprintBundle, line: str, board: NDArray[np.uint8], runouts: int = 48) -> Row:
+    """What the blueprint does on a street behind a line, with the names of `solve_flop` behind ``blueprint_``.
 
-    EVs are means over sampled run-outs; frequencies are exact.
+    Ranges are those that its own strategy takes there. EVs are means over sampled run-outs; frequencies are exact.
+
+    Parameters
+    ----------
+    line
+        Betting before the street.
+    board
+        Public cards of the street.
     """
     start = f"{line}{Letter.DEAL}"
-    ranges = bundle.range(line, 0, flop), bundle.range(line, 1, flop)
+    ranges = bundle.range(line, 0, board), bundle.range(line, 1, board)
+    if deal_weight(*ranges) <= 0.0:
+        return {}
     row: Row = {}
     first = bundle.decision(start)
     for player, seat in zip(PLAYERS, (OOP_SEAT, IP_SEAT)):
-        won = bundle.continuation_value(start, flop, ranges, seat, runouts=runouts)
+        won = bundle.continuation_value(start, board, ranges, seat, runouts=runouts)
         met = ranges[seat] * disjoint_weight(ranges[1 - seat])
         mean = float(np.nansum(met * won) / met.sum())
         row[f"blueprint_ev_{player}"] = mean + float(first.committed[seat])
@@ -215,9 +236,30 @@ def blueprint_row(bundle: BlueprintBundle, line: str, flop: NDArray[np.uint8], r
         row = {name: ev + missing / 2 for name, ev in row.items()}
     for player, decision in (("oop", first), ("ip", bundle.decision(f"{start}{Letter.CHECK}"))):
         seat = decision.player
-        own = ranges[seat] if player == "oop" else bundle.range(decision.line, seat, flop)
-        other = bundle.range(decision.line, 1 - seat, flop)
+        own = ranges[seat] if player == "oop" else bundle.range(decision.line, seat, board)
+        other = bundle.range(decision.line, 1 - seat, board)
         met = own * disjoint_weight(other)
-        shares = bundle.probabilities(decision, flop) @ met / met.sum()
-        row |= {f"blueprint_{player}_{token}": float(s) for token, s in zip(decision.tokens, shares)}
+        if met.sum() > 0.0:
+            shares = bundle.probabilities(decision, board) @ met / met.sum()
+            row |= {f"blueprint_{player}_{token}": float(s) for token, s in zip(decision.tokens, shares)}
     return row
+
+
+def later_rows(
+    bundle: BlueprintBundle, line: str, flop: NDArray[np.uint8], history: Sequence[str]
+) -> dict[tuple[int, ...], Row]:
+    """`blueprint_row` of every turn and river behind a history, by the cards behind the flop.
+
+    Empty where the blueprint's betting does not have the history.
+    """
+    found: dict[tuple[int, ...], Row] = {}
+    for street, before in enumerate(lines_after(history)):
+        played = f"{line}{Letter.DEAL}{before}".removesuffix(Letter.DEAL)
+        try:
+            bundle.decision(f"{played}{Letter.DEAL}")
+        except ValueError:
+            return found
+        for cards in deals(flop, street + 1):
+            board = np.array([*flop, *cards], dtype=np.uint8)
+            found[cards] = blueprint_row(bundle, played, board)
+    return found

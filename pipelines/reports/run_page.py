@@ -9,7 +9,7 @@ from pipelines.config.named_games import big_blinds
 from pipelines.reports.page import figures, page, picture, table, text
 from pipelines.run.progress import size
 from pipelines.run.recorded_runs import SPREAD, RunRow
-from solver.betting.lines import STREETS
+from solver.betting.lines import POSITIONS, STREETS
 
 #: Settings that say how a run was made, not what it computed.
 _HOW = ("cluster.", "plan", "store.", "tracking.")
@@ -63,11 +63,14 @@ def _number(value: float | None, digits: int = 1) -> str:
 
 
 def _headline(row: RunRow) -> list[tuple[str, str]]:
-    error = "" if row.exploitability_raw_se is None else f" ± {row.exploitability_raw_se:.1f}"
-    shown = [
-        (f"exploitability, mbb/hand, tier {row.tier}", _number(row.exploitability_raw) + error),
-        ("cleaned", _number(row.exploitability_cleaned)),
-    ]
+    if row.gain_mean is None:
+        error = "" if row.exploitability_raw_se is None else f" ± {row.exploitability_raw_se:.1f}"
+        shown = [
+            (f"exploitability, mbb/hand, tier {row.tier}", _number(row.exploitability_raw) + error),
+            ("cleaned", _number(row.exploitability_cleaned)),
+        ]
+    else:
+        shown = [("a responder gains, mean of the seats, mbb/hand", _number(row.gain_mean)), *_gains(row)]
     shown += [(f"re-solved from the {where}", _number(value)) for where, value in row.resolved.items()]
     memory = row.peak_memory_bytes
     exported = row.figures.get("exported_bytes")
@@ -81,6 +84,19 @@ def _headline(row: RunRow) -> list[tuple[str, str]]:
         ),
     ]
     return shown
+
+
+def _gains(row: RunRow) -> list[tuple[str, str]]:
+    """What a responder gains in each seat of a game of three or more, with its 95 % interval."""
+    seats = [seat for seat in POSITIONS if f"gain_{seat}" in row.figures]
+    return [
+        (
+            f"gain in seat {seat}",
+            f"{_number(row.figures[f'gain_{seat}'])} "
+            f"({_number(row.figures.get(f'gain_{seat}_low'))} to {_number(row.figures.get(f'gain_{seat}_high'))})",
+        )
+        for seat in seats
+    ]
 
 
 def _measured(row: RunRow) -> str:

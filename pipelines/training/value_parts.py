@@ -12,10 +12,18 @@ import numpy as np
 from abstractions.cards import format_cards, live_combos
 from artifacts.format.arrow_file import Column
 from solver.betting.lines import PUBLIC_CARDS, STREETS
-from solver.value_states.labels import Labelled, Labelling, label, label_with_rivers
+from solver.value_states.labels import (
+    Labelled,
+    Labelling,
+    label,
+    label_with_every_river,
+    label_with_rivers,
+)
 from solver.value_states.public_state import PublicState, random_state
 
 Columns: TypeAlias = dict[str, Column]
+#: Column of turn states: rivers that their solve reaches, also those that are too exploitable to be written.
+RIVERS_READ = "rivers_read"
 #: Renamings of suits other than the one that changes nothing.
 RENAMINGS = np.array(list(permutations(range(4)))[1:])
 
@@ -39,7 +47,10 @@ class ValueDataConfig:
     suit_copies
         Copies of each row with suits renamed at random.
     rivers
-        River states below each solved turn.
+        River states below each solved turn that are drawn by how often they are played, and solved on their own.
+    every_river, river_accuracy
+        Whether every river is read from the turn's solve instead, and the exploitability up to which it is written, in
+        percent of the pot at the river.
     """
 
     street: str
@@ -55,6 +66,8 @@ class ValueDataConfig:
     noise: float
     suit_copies: int
     rivers: int
+    every_river: bool
+    river_accuracy: float
     seed: int
 
     @property
@@ -85,17 +98,25 @@ def make_part(task: PartTask, config: ValueDataConfig) -> tuple[Columns, Columns
     cards = PUBLIC_CARDS[STREETS.index(config.street)]
     rows: list[tuple[Labelled, str]] = []
     rivers: list[tuple[Labelled, str]] = []
+    num_read: list[int] = []
     for number, given in enumerate(task.states):
         rng = config.generator(task.part, number, 1)
         state = random_state(cards, (config.stack_low, config.stack_high), rng) if given is None else given
         source = "recursive" if given is None else "blueprint"
-        if config.rivers:
+        below: list[Labelled] = []
+        if config.every_river:
+            labelled, below, count = label_with_every_river(state, how, config.river_accuracy)
+            num_read += [count] * (1 + config.suit_copies)
+        elif config.rivers:
             labelled, below = label_with_rivers(state, how, config.rivers, rng)
-            rivers += [(copy, "turn") for river in below for copy in _copies(river, config, rng)]
         else:
             labelled = label(state, how)
+        rivers += [(copy, "turn") for river in below for copy in _copies(river, config, rng)]
         rows += [(copy, source) for copy in _copies(labelled, config, rng)]
-    return columns_of(rows), columns_of(rivers) if rivers else None
+    columns = columns_of(rows)
+    if config.every_river:
+        columns[RIVERS_READ] = np.array(num_read, dtype=np.int32)
+    return columns, columns_of(rivers) if rivers else None
 
 
 def _copies(labelled: Labelled, config: ValueDataConfig, rng: np.random.Generator) -> list[Labelled]:

@@ -77,6 +77,27 @@ class NodeValues:
     strategy: Floats
 
 
+@dataclass(frozen=True)
+class StreetEntry:
+    """A line that enters a street on one board, by hand of the board (`hands` are root hands, per player).
+
+    Attributes
+    ----------
+    node
+        First node of the street.
+    reach, values
+        As in `NodeValues`.
+    best
+        Per player, the value of each hand that responds as well as possible from this node on.
+    """
+
+    node: int
+    hands: tuple[NDArray[np.int16], NDArray[np.int16]]
+    reach: tuple[Floats, Floats]
+    values: tuple[Floats, Floats]
+    best: tuple[Floats, Floats]
+
+
 class CfrEngine:
     """Counterfactual regret minimisation on a betting tree and a card game.
 
@@ -442,14 +463,7 @@ class CfrEngine:
         """`node_values` of some decision nodes of a board's street, with one sweep for each player."""
         for node in nodes:
             self._slot(node, board)
-        street = int(self.deals.boards[board]["street"])
-        path = self._everywhere.copy()
-        on_path = board
-        while on_path > 0:
-            path[self.deals.boards[on_path]["street"]] = on_path
-            on_path = int(self.deals.boards[on_path]["parent"])
-        # The sweep's reach carries the probability of the public cards.
-        chance = float(np.prod(self._chance[: street + 1]))
+        street, path, chance = self._way_to(board)
         strategies = [self.strategy(node, board) for node in nodes]
         action_values = [np.empty(0)] * len(nodes)
         reach: list[list[Floats]] = [[], []]
@@ -482,6 +496,47 @@ class CfrEngine:
             )
             for k in range(len(nodes))
         ]
+
+    def street_entries(self, board: int) -> list[StreetEntry]:
+        """Values and best responses at every line that enters a board's street, under the average strategies.
+
+        Lines that a player never plays with any hand of the board are left out.
+        """
+        street, path, chance = self._way_to(board)
+        tree = self.tree
+        is_there = tree.street == tree.street[0] + street
+        nodes = np.flatnonzero(is_there & ((tree.parent < 0) | (tree.street[tree.parent] != tree.street)))
+        reach: dict[int, list[Floats]] = {}
+        found: dict[tuple[int, int], list[Floats]] = {}
+        for own in range(2):
+            reach_rows, value_rows = (self._node_rows[own][kind, nodes].tolist() for kind in range(2))
+            for mode in (EXPECTED, BEST_RESPONSE):
+                self._value_leaves(mode, own)
+                self._call(np.ones((1, 4)), self.iteration, mode, WHOLE, (own, own), 0, path)
+                found[own, mode] = [self._work_row(1, street, board, own, row) / chance for row in value_rows]
+            reach[1 - own] = [self._work_row(0, street, board, 1 - own, row) / chance for row in reach_rows]
+        hands = self.deals.hands[0][board], self.deals.hands[1][board]
+        return [
+            StreetEntry(
+                node=node,
+                hands=hands,
+                reach=(reach[0][k], reach[1][k]),
+                values=(found[0, EXPECTED][k], found[1, EXPECTED][k]),
+                best=(found[0, BEST_RESPONSE][k], found[1, BEST_RESPONSE][k]),
+            )
+            for k, node in enumerate(nodes.tolist())
+            if reach[0][k].any() and reach[1][k].any()
+        ]
+
+    def _way_to(self, board: int) -> tuple[int, NDArray[np.int64], float]:
+        """Street of a board, the boards on the way to it by street, and the chance that a sweep's reach carries."""
+        street = int(self.deals.boards[board]["street"])
+        path = self._everywhere.copy()
+        on_path = board
+        while on_path > 0:
+            path[self.deals.boards[on_path]["street"]] = on_path
+            on_path = int(self.deals.boards[on_path]["parent"])
+        return street, path, float(np.prod(self._chance[: street + 1]))
 
     def _work_row(self, kind: int, street: int, board: int, player: int, row: int) -> Floats:
         """A reach row (kind 0) or value row (kind 1) that the last sweep left; zero where nobody arrives."""

@@ -24,6 +24,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from abstractions.cards import NUM_CARDS
+from solver.cfr.simd import WIDTH, fused, lane_sum, load, splat
 
 Floats = NDArray[np.float64]
 #: The six ways to split four cards into two and two, as places among them.
@@ -47,20 +48,22 @@ def _exact_fours(weights: list[Floats], count: int) -> Floats:
         return _two_players(weights[0], weights[1])
     first = _Pair(weights[0], weights[1])
     if len(weights) == 3:
-        return _three_players(first.fours, first.threes, first.twos, first.rows @ weights[2], weights[2])
+        meets = first.rows[:, :count] @ weights[2]
+        return _three_players(first.fours, first.threes, first.twos, meets, weights[2])
     second = _Pair(weights[2], weights[3])
     rest = _pair_square(first.fours, count) @ _pair_square(second.fours, count)
     total = _two_and_two(
-        *(first.fours, first.threes, first.twos, first.rows, first.three_rows),
-        *(second.fours, second.threes, second.twos, second.rows, second.three_rows),
-        *(rest, count),
+        *(first.fours, first.threes, first.twos, first.rows.ravel(), first.three_rows.ravel()),
+        *(second.fours, second.threes, second.twos, second.rows.ravel(), second.three_rows.ravel()),
+        *(rest, first.rows.shape[1]),
     )
     for one, other in ((first, second), (second, first)):
         total += one.fours * other.avoid
-        meets = one.rows @ _square(other.twos, count)
+        meets = one.rows[:, :count] @ _square(other.twos, count)
         total += _three_and_one(
-            *(one.fours, one.threes, one.rows, meets),
-            *(other.fours, other.threes, other.twos, other.ones, other.rows, other.three_rows, count),
+            *(one.fours, one.threes, one.rows.ravel(), meets),
+            *(other.fours, other.threes, other.twos, other.ones),
+            *(other.rows.ravel(), other.three_rows.ravel(), one.rows.shape[1]),
         )
     return total
 
@@ -69,7 +72,7 @@ class _Pair:
     """Two folded players: weights of the ways that use one to four given cards, and that avoid four.
 
     `rows` holds those of four cards by three of them and the fourth, `three_rows` those of three cards by two of them
-    and the third.
+    and the third. Both are padded with zeros to full vectors.
     """
 
     def __init__(self, first: Floats, second: Floats) -> None:
@@ -208,8 +211,8 @@ def _avoid(fours: Any, threes: Any, twos: Any, ones: Any, total: float) -> Any:
 
 @njit(cache=True)
 def _rows_of_fours(fours: Any, count: int) -> Any:
-    """Weights by three cards and a fourth; zero where it is one of the three."""
-    rows = np.zeros((count * (count - 1) * (count - 2) // 6, count))
+    """Weights by three cards and a fourth, padded; zero where it is one of the three."""
+    rows = np.zeros((count * (count - 1) * (count - 2) // 6, -(-count // WIDTH) * WIDTH))
     cards = _first_four()
     for at in range(len(fours)):
         a, b, c, d = cards
@@ -223,8 +226,8 @@ def _rows_of_fours(fours: Any, count: int) -> Any:
 
 @njit(cache=True)
 def _rows_of_threes(threes: Any, count: int) -> Any:
-    """Weights by two cards and a third; zero where it is one of the two."""
-    rows = np.zeros((count * (count - 1) // 2, count))
+    """Weights by two cards and a third, padded; zero where it is one of the two."""
+    rows = np.zeros((count * (count - 1) // 2, -(-count // WIDTH) * WIDTH))
     at = 0
     for c in range(2, count):
         for b in range(1, c):
@@ -296,7 +299,7 @@ def _three_and_one(
     other_ones: Any,
     other_rows: Any,
     other_three_rows: Any,
-    count: int,
+    pad: int,
 ) -> Any:
     """Weights by four cards of which one pair of players holds three and the other pair one.
 
@@ -322,16 +325,20 @@ def _three_and_one(
             )
             total = alone * (threes[three] - g)
             # ... less those that use the first pair's fourth card x.
-            row = rows[three]
-            su, sv, sw = _pair(s, u), _pair(s, v), _pair(s, w)
-            uv, uw, vw = _any_three(s, u, v), _any_three(s, u, w), _any_three(s, v, w)
-            used = 0.0
-            for x in range(count):
-                used += row[x] * (
-                    (other_rows[uv, x] + other_rows[uw, x] + other_rows[vw, x])
-                    - (other_three_rows[su, x] + other_three_rows[sv, x] + other_three_rows[sw, x])
+            row = three * pad
+            su, sv, sw = _pair(s, u) * pad, _pair(s, v) * pad, _pair(s, w) * pad
+            uv = _any_three(s, u, v) * pad
+            uw, vw = _any_three(s, u, w) * pad, _any_three(s, v, w) * pad
+            used = splat(rows, 0.0)
+            for x in range(0, pad, WIDTH):
+                four = load(other_rows, uv + x) + load(other_rows, uw + x) + load(other_rows, vw + x)
+                two = (
+                    load(other_three_rows, su + x)
+                    + load(other_three_rows, sv + x)
+                    + load(other_three_rows, sw + x)
                 )
-            result[at] += total - meets[three, s] - used
+                used = fused(load(rows, row + x), four - two, used)
+            result[at] += total - meets[three, s] - lane_sum(used)
         _advance(cards)
     return result
 
@@ -349,7 +356,7 @@ def _two_and_two(
     other_rows: Any,
     other_three_rows: Any,
     rest: Any,
-    count: int,
+    pad: int,
 ) -> Any:
     """Weights by four cards of which each pair of players holds two.
 
@@ -359,7 +366,6 @@ def _two_and_two(
     result = np.zeros(len(fours))
     cards = _first_four()
     for at in range(len(fours)):
-        a, b, c, d = cards
         g, h = fours[at], other_fours[at]
         for split in range(len(SPLITS)):
             u, v = cards[SPLITS[split, 0]], cards[SPLITS[split, 1]]
@@ -369,14 +375,17 @@ def _two_and_two(
             stu, stv = _any_three(s, t, u), _any_three(s, t, v)
             own = twos[uv] - threes[uvs] - threes[uvt] + g
             opp = other_twos[st] - other_threes[stu] - other_threes[stv] + h
-            common = 0.0
-            for x in range(count):
-                if x in (a, b, c, d):
-                    continue
-                common += (three_rows[uv, x] - rows[uvs, x] - rows[uvt, x]) * (
-                    other_three_rows[st, x] - other_rows[stu, x] - other_rows[stv, x]
+            # The terms of the four cards themselves are zero: of u and v in the first factor, of s and t in the second.
+            common = splat(rows, 0.0)
+            for x in range(0, pad, WIDTH):
+                mine = load(three_rows, uv * pad + x) - load(rows, uvs * pad + x) - load(rows, uvt * pad + x)
+                theirs = (
+                    load(other_three_rows, st * pad + x)
+                    - load(other_rows, stu * pad + x)
+                    - load(other_rows, stv * pad + x)
                 )
-            result[at] += own * opp - common + rest[uv, st]
+                common = fused(mine, theirs, common)
+            result[at] += own * opp - lane_sum(common) + rest[uv, st]
         _advance(cards)
     return result
 

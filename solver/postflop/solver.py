@@ -26,7 +26,7 @@ from solver.betting.public_tree import NodeKind, PublicTree
 from solver.betting.tree import spot_tree
 from solver.cfr.exploitability import Exploitability
 from solver.cfr.schedules import Schedule, schedule
-from solver.exact.deals import exchange_of, suit_swaps
+from solver.exact.deals import CardGame, exchange_of, suit_swaps
 from solver.exact.engine import CfrEngine
 from solver.postflop.holdem import holdem_game, read_board, read_folded, read_range
 from solver.postflop.node_report import NodeReport, node_report, real_combos
@@ -118,7 +118,7 @@ class PostflopSolver:
         cards = read_board(board)
         ranges = read_range("oop_range", oop_range), read_range("ip_range", ip_range)
         game = holdem_game(cards, *ranges, read_folded(folded_ranges), every_hand=every_hand)
-        self.tree: PublicTree = spot_tree(
+        tree = spot_tree(
             len(cards) - 2,
             pot,
             stack,
@@ -130,12 +130,43 @@ class PostflopSolver:
             rake=rake,
             rake_cap=rake_cap,
         )
+        self._prepare(
+            tree,
+            game,
+            schedule=schedule,
+            precision=precision or ("int16" if compress else "float32"),
+            threads=threads,
+            isomorphism=isomorphism,
+            memory_limit=memory_limit,
+        )
+
+    @classmethod
+    def of_tree(
+        cls, tree: PublicTree, game: CardGame, *, threads: int = 1, memory_limit: int | None = None
+    ) -> PostflopSolver:
+        """A solver of any betting tree of two seats from a postflop street on; seat 0 is out of position."""
+        solver = cls.__new__(cls)
+        solver._prepare(tree, game, threads=threads, memory_limit=memory_limit)
+        return solver
+
+    def _prepare(
+        self,
+        tree: PublicTree,
+        game: CardGame,
+        *,
+        schedule: str | Schedule = "auto",
+        precision: str = "float32",
+        threads: int = 1,
+        isomorphism: bool = True,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.tree = tree
         self.schedule = read_schedule(schedule)
         self.engine = CfrEngine(
-            self.tree,
+            tree,
             game,
             self.schedule,
-            precision=precision or ("int16" if compress else "float32"),
+            precision=precision,
             threads=threads,
             isomorphism=isomorphism,
             memory_limit=_machine_memory() if memory_limit is None else memory_limit,
@@ -144,6 +175,11 @@ class PostflopSolver:
         self.trace: list[TracePoint] = []
         self._path: list[tuple[int, tuple[int, ...]]] = [(0, ())]
         self._reports: dict[tuple[int, tuple[int, ...]], NodeReport] = {}
+
+    @property
+    def pot(self) -> int:
+        """Chips in the middle at the root."""
+        return int(self.tree.pot[0])
 
     @property
     def iteration(self) -> int:
@@ -194,7 +230,7 @@ class PostflopSolver:
             if self.iteration < max_iterations:
                 self._advance(self._next_check(max_iterations, target), start, time_limit_s, should_stop)
             chips, is_exact = self._measured(target, max_iterations)
-            percent = 100.0 * chips / self.tree.dead
+            percent = 100.0 * chips / self.pot
             spent = time.perf_counter() - start
             self.seconds = before + spent
             self.trace.append(TracePoint(self.iteration, self.seconds, percent))
@@ -212,7 +248,7 @@ class PostflopSolver:
                 continue
             if not is_exact:
                 chips = self.engine.exploitability()
-                percent = 100.0 * chips / self.tree.dead
+                percent = 100.0 * chips / self.pot
                 self.trace[-1] = replace(self.trace[-1], exploitability_pct=percent)
             return SolveResult(self.iteration, self.seconds, chips, percent, reason, list(self.trace))
 
@@ -223,7 +259,7 @@ class PostflopSolver:
         """
         if self.engine.game.folded is not None and self.iteration < max_iterations:
             estimate = self.engine.exploitability(estimate=True)
-            if 100.0 * estimate / self.tree.dead > target:
+            if 100.0 * estimate / self.pot > target:
                 return estimate, False
         return self.engine.exploitability(), True
 
@@ -260,7 +296,7 @@ class PostflopSolver:
         """Exploitability of the average strategies, in chips."""
         evaluation = self.engine.evaluate()
         value = evaluation.exploitability
-        return Exploitability(value, "chips", 100.0 * value / self.tree.dead, evaluation.gains)
+        return Exploitability(value, "chips", 100.0 * value / self.pot, evaluation.gains)
 
     @property
     def line(self) -> str:

@@ -264,7 +264,7 @@ def spot_result(solver: PostflopSolver, outcome: SolveResult) -> dict[str, Any]:
         "ev": dict(zip(PLAYERS, report.ev)),
         "equity": dict(zip(PLAYERS, report.equity)),
         "root": _node_result(report),
-        **({} if folded is None else {"folded": _folded_result(folded, solver.engine.game.board)}),
+        **({} if folded is None else {"folded": folded_result(folded, solver.engine.game.board)}),
         "schedule": str(solver.schedule),
         "trace": [
             {
@@ -277,7 +277,7 @@ def spot_result(solver: PostflopSolver, outcome: SolveResult) -> dict[str, Any]:
     }
 
 
-def _folded_result(folded: FoldedHands, board: Sequence[int]) -> dict[str, Any]:
+def folded_result(folded: FoldedHands, board: Sequence[int]) -> dict[str, Any]:
     """How many folded players there are, and the standard error of a deal's weight where they are sampled."""
     return {
         "players": len(folded),

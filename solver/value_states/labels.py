@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from abstractions.cards import COMBO_INDEX, NUM_CARDS, NUM_COMBOS, live_combos
 from solver.betting.lines import STREETS
 from solver.betting.public_tree import NodeKind
+from solver.exact.engine import StreetEntry
 from solver.postflop.holdem import BOARD_CARDS
 from solver.postflop.solver import PostflopSolver
 from solver.value_states.public_state import PublicState, inverse_combos
@@ -93,6 +94,78 @@ def label_with_rivers(
     labelled, solver = _checked(state, how)
     found = (_river_state(solver, state, rng) for _ in range(rivers))
     return labelled, [label(river, how) for river in found if river is not None]
+
+
+def label_with_every_river(
+    state: PublicState, how: Labelling, bound: float
+) -> tuple[Labelled, list[Labelled], int]:
+    """Solve a turn state, and read every river state below it from the same solve.
+
+    A river's ranges are those with which the solved strategies arrive, its values those of these strategies, and its
+    exploitability is that of these strategies in the river alone. That is not the turn's: the turn's bounds the mean
+    over rivers, each by how often it is reached, so rivers that are hardly reached may be played badly.
+
+    Parameters
+    ----------
+    bound
+        Largest exploitability of a river that is returned, in percent of the pot at the river.
+
+    Returns
+    -------
+    labelled : Labelled
+        The turn.
+    rivers : list of Labelled
+        Rivers within the bound whose values sum to zero.
+    num_read : int
+        Rivers that the solved strategies reach, the others included.
+    """
+    labelled, solver = _checked(state, how)
+    rivers = read_rivers(solver, state)
+    kept = [river for river in rivers if river.exploitability <= bound and abs(river.imbalance) <= ZERO_SUM]
+    return labelled, kept, len(rivers)
+
+
+def read_rivers(solver: PostflopSolver, state: PublicState) -> list[Labelled]:
+    """Every river state that the solve of a turn state reaches with both players, equivalent suits once."""
+    boards = solver.engine.deals.boards
+    numbers = np.flatnonzero(boards["street"] == BOARD_CARDS - len(state.board)).tolist()
+    return [
+        river
+        for board in numbers
+        for entry in solver.engine.street_entries(board)
+        if (river := _read_river(solver, state, board, entry)) is not None
+    ]
+
+
+def _read_river(solver: PostflopSolver, turn: PublicState, board: int, entry: StreetEntry) -> Labelled | None:
+    """One river of a solved turn; None where no two hands can meet."""
+    engine, tree = solver.engine, solver.tree
+    pot = int(tree.pot[entry.node])
+    totals = [float(reach.sum()) for reach in entry.reach]
+    pairs = float(entry.reach[0] @ engine.compatible(0, entry.reach[1], board)) / (totals[0] * totals[1])
+    if pairs <= 0.0:
+        return None
+    ranges, values, gain = [], [], 0.0
+    for player in range(2):
+        reach = entry.reach[player] / totals[player]
+        # Chips over half the pot of the turn are also chips over half the pot of the river: both paid the same since.
+        scale = totals[1 - player] * pot
+        gain += float(reach @ entry.best[player]) / scale / pairs
+        found = np.where(reach > 0.0, entry.values[player], entry.best[player]) / scale
+        cards = engine.game.hands[player][entry.hands[player]]
+        combos = COMBO_INDEX[cards[:, 0], cards[:, 1]]
+        weights, by_combo = np.zeros(NUM_COMBOS), np.zeros(NUM_COMBOS)
+        weights[combos], by_combo[combos] = reach, found
+        ranges.append(weights)
+        values.append(by_combo)
+    stack = turn.stack - int(tree.committed[entry.node].max())
+    state = PublicState(engine.deals.cards[board], pot, stack, (ranges[0], ranges[1]))
+    return Labelled(
+        state=state,
+        values=(values[0], values[1]),
+        game_value=float(ranges[0] @ values[0]) / pairs,
+        exploitability=50.0 * gain,
+    )
 
 
 def _checked(state: PublicState, how: Labelling) -> tuple[Labelled, PostflopSolver]:

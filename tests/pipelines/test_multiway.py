@@ -13,10 +13,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from abstractions.cards import CLASS_NAMES
+from abstractions.cards import CLASS_NAMES, CLASS_OF_COMBO, parse_combo
+from abstractions.ranges import parse_range
 from artifacts.blueprint.multiway_bundle import MultiwayBundle
 from artifacts.bundle import open_bundle
 from pipelines.figures.multiway import multiway_figures
+from solver.postflop.solver import PostflopSolver
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -139,6 +141,14 @@ def test_runs_are_compared_within_their_game(run: Run, folder: Path) -> None:
     assert group["runs"][0]["gain_mean"] is not None
 
 
+def test_a_report_of_the_run_has_its_charts_and_gains(run: Run, folder: Path, bundle: MultiwayBundle) -> None:
+    done = run("pipelines.report", "last", "store.root=store", "out=run.html", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    page = (folder / "run.html").read_text()
+    assert page.count("data:image/png;base64,") >= len(multiway_figures(bundle))
+    assert "gain in seat BTN" in page
+
+
 def test_values_by_hand_are_refused(run: Run, folder: Path) -> None:
     done = run("pipelines.poker_solver", "chart", "bundle", "--ev", cwd=folder)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
@@ -150,3 +160,59 @@ def test_a_blueprint_that_checks_flops_down_has_no_subgames(run: Run, folder: Pa
     done = run("pipelines.poker_solver", *words, cwd=folder)
     assert done.returncode == 2
     assert "flops are checked down" in done.stderr
+
+
+CHAINED = "chained --bundle bundle --hero-range KK,AKs,T9s --villain-range QQ,AQs,87s --bet a --target 5 --line b200fc"
+
+
+def test_a_chained_solve_takes_what_the_others_folded_from_the_line(answer, bundle: MultiwayBundle) -> None:
+    found = answer(f"{CHAINED} --board Ad8h9d2c")
+    assert (found["hero"]["seat"], found["villain"]["seat"]) == ("BTN", "BB")
+    assert found["folded_seats"] == ["SB"]
+    folded = bundle.range("b200fc", "SB")
+    assert parse_range(found["folded_ranges"][0]) == pytest.approx(folded[CLASS_OF_COMBO], abs=1e-6)
+    assert bundle.preflop("b200").raw_probability[:, 0] == pytest.approx(folded, abs=1e-6)
+    assert 0 < found["preflop"]["probability"] < 1
+    flop, turn = found["streets"]
+    assert (flop["pot"], flop["stack"]) == (450, 2300)
+    weights = np.zeros(1326)
+    for hole, weight in flop["ranges"]["hero"].items():
+        weights[parse_combo(hole)] = weight
+    held = np.flatnonzero(weights)
+    reach = bundle.range("b200fc", "BTN")[CLASS_OF_COMBO]
+    assert np.ptp(weights[held] / reach[held]) == pytest.approx(
+        0, abs=1e-5 * (weights[held] / reach[held]).max()
+    )
+    again = PostflopSolver(
+        board=turn["board"],
+        oop_range=_range_of(turn["ranges"]["villain"]),
+        ip_range=_range_of(turn["ranges"]["hero"]),
+        pot=turn["pot"],
+        stack=turn["stack"],
+        bet_sizes={"turn": {"bet": "a", "raise": "3x"}},
+        folded_ranges=found["folded_ranges"],
+    )
+    again.solve(max_iterations=turn["solve"]["iterations"], target_exploitability_pct=None)
+    assert again.node().ev[1] == pytest.approx(turn["ev"]["hero"], abs=0.5)
+
+
+def _range_of(hands: dict[str, float]) -> np.ndarray:
+    weights = np.zeros(1326)
+    for hole, weight in hands.items():
+        weights[parse_combo(hole)] = weight
+    return weights
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--line b200cc", "line: 3 players see the flop after 'b200cc'"),
+        ("--line b200", "line: 'b200' does not lead to a flop"),
+        ("--hero SB", "hero: SB does not see the flop; accepted: BB, BTN"),
+        ("--depth 1", "depth: 1 needs a whole blueprint"),
+    ],
+)
+def test_a_chained_solve_that_cannot_be_is_refused(run: Run, folder: Path, words: str, message: str) -> None:
+    done = run("pipelines.poker_solver", *shlex.split(f"{CHAINED} --board Ad8h9d {words}"), cwd=folder)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert message in done.stderr

@@ -66,6 +66,16 @@ def test_a_page_shows_what_is_known_and_what_changed() -> None:
     assert "first finished run" in run_page(now, None, RunPictures(None, {}))
 
 
+def test_a_page_of_three_seats_shows_what_a_responder_gains_in_each() -> None:
+    gains = {"gain_SB": 40.0, "gain_SB_low": 30.0, "gain_SB_high": 50.0, "gain_BTN": 20.0}
+    now = row("cccc3333", "2026-01-02 10:00", exploitability_raw=None, gain_mean=30.0, figures=gains)
+    text = run_page(now, None, RunPictures(None, {}))
+    assert "a responder gains, mean of the seats" in text
+    assert "40.0 (30.0 to 50.0)" in text
+    assert text.index("gain in seat SB") < text.index("gain in seat BTN")
+    assert "exploitability, mbb/hand" not in text
+
+
 def test_runs_are_found_by_id_name_bundle_and_last() -> None:
     rows = [row("aaaa1111", "2026-01-01 10:00", bundle="export-k"), row("bbbb2222", "2026-01-02 10:00")]
     assert find_run(rows, "aaaa") is rows[0]

@@ -14,6 +14,7 @@ import pytest
 from abstractions.cards import live_combos, parse_board
 from artifacts.bundle_store import BundleStore
 from pipelines import value_data
+from pipelines.run.errors import UserError
 from pipelines.run.tracking import Tracker
 from pipelines.training import blueprint_states, value_parts
 from solver.value_states.labels import ZERO_SUM
@@ -126,6 +127,40 @@ def test_turns_bring_rivers_and_copies_with_renamed_suits(tmp_path: Path) -> Non
     assert len(below) % 3 == 0
     assert set(below["source"]) == {"turn"}
     assert all(len(text) == 10 for text in below["board"])
+
+
+def test_turns_bring_every_river_that_their_solve_plays_well(tmp_path: Path) -> None:
+    words = "street=turn", "samples=3", "part_rows=2", "suit_copies=1", "rivers=all", "river_accuracy=2"
+    path = value_data.value_data(request(tmp_path, *words))
+    turns = pl.read_ipc(f"{path}/part-*.arrow")
+    below = pl.read_ipc(f"{path}/rivers-*.arrow")
+    assert len(turns) == 6
+    assert (turns["rivers_read"] % 48 == 0).all()
+    assert 0 < len(below) <= turns["rivers_read"].sum()
+    assert all(len(text) == 10 for text in below["board"])
+    assert below["exploitability"].max() <= 2.0
+    balance = np.zeros(len(below))
+    for player in ("oop", "ip"):
+        weights, values = (below[f"{player}_{kind}"].to_numpy().astype(float) for kind in ("range", "cfv"))
+        balance += (weights * values).sum(axis=1)
+    assert np.abs(balance).max() <= ZERO_SUM
+    metrics = BundleStore(path.parent).open("value_data", path.name.removeprefix("value_data-")).metrics
+    assert (metrics["rivers_read"], metrics["rivers_rows"]) == (turns["rivers_read"].sum(), len(below))
+    assert metrics["rivers_worst_exploitability_pct"] == pytest.approx(below["exploitability"].max())
+    assert metrics["rivers_rows_over_accuracy"] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("street=river", "rivers=all"), "rivers: a river has no rivers below"),
+        (("street=turn", "rivers=some"), "rivers"),
+        (("street=turn", "rivers=3", "river_accuracy=1"), "river_accuracy: goes with rivers=all"),
+    ],
+)
+def test_rivers_that_cannot_be_had_are_refused(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        request(tmp_path, "samples=1", *words)
 
 
 def test_ranges_come_from_a_blueprint_at_random_lines(

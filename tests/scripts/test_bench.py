@@ -50,9 +50,12 @@ def test_folded_players_are_timed_beside_the_plain_solve() -> None:
 
 
 def test_value_data_is_timed_against_its_target() -> None:
-    output = bench("value_data", "--streets", "river", "--seconds", "1", "--cores", "1", "--profile")
+    output = bench(
+        "value_data", "--streets", "river", "--seconds", "1", "--cores", "1", "--profile", "--rivers", "1"
+    )
     assert "x the target" in output
     assert "set-up" in output
+    assert "every river of 1 turns" in output
 
 
 def test_the_evaluation_of_a_flop_is_timed_beside_a_sweep_of_every_board() -> None:

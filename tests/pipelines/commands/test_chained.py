@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from abstractions.cards import CLASS_NAMES, CLASS_OF_COMBO, parse_board, parse_combo
 from artifacts.postflop_offpath import mark_off_path_with_reason
 from pipelines.commands.chained import ChainedSettings, chained_result, read_hands, read_played
+from pipelines.commands.chained_streets import ExactStreet, Start, StreetSettings
 from pipelines.commands.chained_text import chained_lines
 from pipelines.commands.preflop_play import PreflopPlay
 from pipelines.poker_solver import app
@@ -75,6 +76,19 @@ def test_folded_ranges_change_what_hands_are_met(play: PreflopPlay, settings: Ch
     ]
     # Who folded a pair of aces leaves fewer of them to villain.
     assert equities[1] > equities[0] + 0.005
+
+
+def test_what_more_than_four_players_folded_is_sampled_with_its_error() -> None:
+    first, second = (read_hands("range", text, BOARD) for text in ("KK,T9s", "QQ,A5s"))
+    told = {}
+    for players in (2, 5):
+        settings = StreetSettings(bet="a", raise_="a", folded=("all",) * players, max_iterations=1)
+        street = ExactStreet.solve(settings, Start(BOARD, 500, 750, (first, second)), (0.0, 0.0), None)
+        assert street.outcome is not None
+        told[players] = street.outcome["folded"]
+    assert told[2] == {"players": 2, "exact": True, "relative_error": 0.0}
+    assert not told[5]["exact"]
+    assert 0.0 < told[5]["relative_error"] < 0.1
 
 
 def test_ranges_reach_the_flop_as_often_as_they_play_the_line(play: PreflopPlay, raw: dict) -> None:

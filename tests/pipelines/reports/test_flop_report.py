@@ -10,14 +10,24 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from abstractions.cards import COMBO_CARDS, NUM_COMBOS, live_combos, parse_board
+from abstractions.cards import COMBO_CARDS, NUM_COMBOS, live_combos, parse_board, parse_card
 from abstractions.isomorphism import canonical_boards
 from artifacts.blueprint.bundle import BlueprintBundle, open_blueprint
 from artifacts.bundle import open_bundle
 from pipelines import solve
 from pipelines.config.composition import compose_config
 from pipelines.reports.flop_batch import columns, means, menu_of_game
-from pipelines.reports.flop_spots import blueprint_row, check_history, differences, flop_words, scaled
+from pipelines.reports.flop_spots import (
+    FlopSettings,
+    FlopTask,
+    blueprint_row,
+    check_history,
+    differences,
+    flop_words,
+    later_rows,
+    scaled,
+    solve_flop,
+)
 from pipelines.reports.flop_subset import FlopSubset
 from pipelines.run.errors import UserError
 
@@ -97,6 +107,46 @@ def test_the_blueprints_answer_is_its_strategy_over_the_deals(
     found = [row[f"blueprint_oop_{token}"] for token in decision.tokens]
     np.testing.assert_allclose(found, expected, rtol=1e-7)
     assert sum(value for name, value in row.items() if name.startswith("blueprint_ip_")) == pytest.approx(1.0)
+
+
+def test_the_blueprint_also_answers_on_turns_and_rivers(
+    bundle: BlueprintBundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flop, turn = parse_board("QsJh2h"), parse_card("8d")
+    rivers = [parse_card("3c"), parse_card("4s")]
+    known = {1: [(turn,)], 2: [(turn, river) for river in rivers]}
+    # The tiny blueprint has buckets for this turn and its rivers.
+    monkeypatch.setattr("pipelines.reports.flop_spots.deals", lambda _, count: known[count])
+    rows = later_rows(bundle, "b250c", flop, ("xx", "xx"))
+    assert set(rows) == {(turn,), *((turn, river) for river in rivers)}
+    for cards, row in rows.items():
+        assert row["blueprint_ev_oop"] + row["blueprint_ev_ip"] == pytest.approx(500.0)
+        board = np.array([*flop, *cards], dtype=np.uint8)
+        line = "b250c/xx" if len(cards) == 1 else "b250c/xx/xx"
+        decision = bundle.decision(f"{line}/")
+        oop, ip = bundle.range(line, "bb", board), bundle.range(line, "sb", board)
+        met = np.array([oop[combo] * ip[_disjoint(combo)].sum() for combo in range(NUM_COMBOS)])
+        expected = bundle.probabilities(decision, board) @ met / met.sum()
+        found = [row[f"blueprint_oop_{token}"] for token in decision.tokens]
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+    # A size that the blueprint does not have leaves its answer out.
+    assert later_rows(bundle, "b250c", flop, ("xb333c",)) == {}
+
+
+def test_turn_rows_stand_beside_the_blueprints_answer() -> None:
+    flop = parse_board("QsJh2h")
+    few = np.arange(NUM_COMBOS) % 97 == 0
+    settings = FlopSettings(500, 750, {"flop": {"bet": "a", "raise": "a"}}, (0.0, 0.0), ("xx",), 50.0, 3)
+    card = parse_card("8d")
+    told = {"blueprint_oop_x": 0.25, "blueprint_ev_oop": 200.0}
+    rows = solve_flop(FlopTask(flop, (few * 1.0, few * 1.0), {}, {(card,): told}), settings)
+    assert isinstance(rows, dict)
+    by_card = {row["card"]: row for row in rows["turn"]}
+    assert len(by_card) == 49
+    row = by_card["8d"]
+    assert row["difference_ev_oop"] == pytest.approx(200.0 - row["ev_oop"])
+    assert row["difference_bets_oop"] == pytest.approx(row["oop_x"] - 0.25)
+    assert "blueprint_oop_x" not in by_card["3c"]
 
 
 def _disjoint(combo: int) -> NDArray[np.bool_]:

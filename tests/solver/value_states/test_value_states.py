@@ -13,7 +13,15 @@ from abstractions.cards import live_combos, parse_board, parse_combo
 from abstractions.ranges import parse_range
 from solver.postflop.solver import PostflopSolver
 from solver.value_states import labels
-from solver.value_states.labels import ZERO_SUM, Labelling, label, label_with_rivers
+from solver.value_states.labels import (
+    ZERO_SUM,
+    Labelling,
+    label,
+    label_with_every_river,
+    label_with_rivers,
+    read_rivers,
+    state_solver,
+)
 from solver.value_states.public_state import PublicState, random_board, random_state
 from solver.value_states.random_ranges import recursive_range, strength_order, with_noise
 
@@ -137,6 +145,101 @@ def test_rivers_below_a_solved_turn_have_its_ranges_and_pots() -> None:
         for own, before in zip(river.state.ranges, turn.ranges):
             assert own.sum() == pytest.approx(1.0)
             assert not own[before == 0.0].any()
+
+
+@pytest.fixture(scope="module")
+def read() -> tuple[PublicState, PostflopSolver, list[labels.Labelled]]:
+    """A turn of few hands that is solved roughly, and all of its rivers."""
+    board = board_of("QsJh2h8d")
+    live = live_combos(np.array(board, dtype=np.uint8))
+    first, second = (parse_range(text) * live for text in ("AA,QJs,T9s,76s,A5s", "KK,88,AQs,T9o,A3s"))
+    turn = PublicState(board, 200, 700, (first / first.sum(), second / second.sum()))
+    solver = state_solver(turn, HOW)
+    solver.solve(max_iterations=30, target_exploitability_pct=None)
+    return turn, solver, read_rivers(solver, turn)
+
+
+def test_a_read_river_is_what_the_turns_strategies_play_there(read) -> None:
+    """The turn's strategies, put into a solver of the river alone, have the same values and exploitability."""
+    _, solver, rivers = read
+    tree, engine = solver.tree, solver.engine
+    for river in rivers[::13]:
+        alone = state_solver(river.state, HOW, "float64")
+        board = engine.deals.cards.index(river.state.board)
+        (above,) = (
+            node
+            for node in np.flatnonzero(tree.street == 3).tolist()
+            if tree.street[tree.parent[node]] == 2
+            and tree.pot[node] == river.state.pot
+            # Both lines to a pot of one bet are told apart by their ranges.
+            and np.allclose(
+                engine.node_values(node, board).reach[0] / engine.node_values(node, board).reach[0].sum(),
+                river.state.ranges[0][live_combos(np.array(river.state.board, dtype=np.uint8))],
+            )
+        )
+        pairs = [(0, above)]
+        while pairs:
+            here, there = pairs.pop()
+            assert alone.tree.kind[here] == tree.kind[there]
+            if alone.tree.player[here] >= 0:
+                alone.engine.set_average(here, 0, engine.strategy(there, board))
+            pairs += zip(alone.tree.children_of(here).tolist(), tree.children_of(there).tolist(), strict=True)
+        assert alone.measure_exploitability().percent_of_pot == pytest.approx(river.exploitability, abs=1e-3)
+        for player in range(2):
+            values = alone.engine.root_values(player) / river.state.pot
+            best = alone.engine.root_values(player, best=True) / river.state.pot
+            live = live_combos(np.array(river.state.board, dtype=np.uint8))
+            held = river.state.ranges[player][live] > 0.0
+            assert river.values[player][live] == pytest.approx(np.where(held, values, best), abs=2e-6)
+
+
+def test_every_river_is_read_and_is_zero_sum(read) -> None:
+    turn, _, rivers = read
+    assert len({river.state.board for river in rivers}) == 48
+    # Checked through, a pot-sized bet and a call of either player.
+    assert sorted({(river.state.pot, river.state.stack) for river in rivers}) == [(200, 700), (600, 500)]
+    assert len(rivers) == 3 * 48
+    for river in rivers:
+        assert abs(river.imbalance) <= ZERO_SUM
+        assert river.state.board[:4] == turn.board
+        assert river.exploitability >= -1e-4
+        for own, before in zip(river.state.ranges, turn.ranges):
+            assert own.sum() == pytest.approx(1.0)
+            assert not own[before == 0.0].any()
+
+
+def test_rivers_lose_no_more_than_the_turn_on_average(read) -> None:
+    """Who responds on the river alone gains no more than who responds on both streets."""
+    _, solver, rivers = read
+    engine = solver.engine
+    gained = 0.0
+    for board in np.flatnonzero(engine.deals.boards["street"] == 1).tolist():
+        for entry in engine.street_entries(board):
+            met = [entry.reach[p] @ (entry.best[p] - entry.values[p]) for p in range(2)]
+            gained += sum(met) / 2 / 44 / engine.pair_weight
+    whole = solver.measure_exploitability()
+    assert 0.0 < gained <= whole.value * (1 + 1e-4)
+    within = [river for river in rivers if river.exploitability <= 1.0]
+    assert 0 < len(within) < len(rivers)
+
+
+def test_only_rivers_within_the_bound_are_kept() -> None:
+    turn = random_state(4, (2.0, 2.0), np.random.default_rng(8))
+    labelled, rivers, num_read = label_with_every_river(turn, HOW, 0.5)
+    assert labelled.exploitability <= 0.5
+    assert 0 < len(rivers) <= num_read
+    assert max(river.exploitability for river in rivers) <= 0.5
+    assert len(label_with_every_river(turn, HOW, 100.0)[1]) == num_read
+
+
+def test_a_read_river_is_worth_what_it_is_worth_when_solved_on_its_own() -> None:
+    turn = random_state(4, (1.0, 1.0), np.random.default_rng(9))
+    _, rivers, _ = label_with_every_river(turn, Labelling("100%,a", "a", 0.05, 5000), 0.2)
+    for river in rivers[:: max(1, len(rivers) // 3)]:
+        alone = label(river.state, Labelling("100%,a", "a", 0.05, 5000))
+        # The value of a zero-sum game is unique, so both are within what a best response gains from either.
+        bound = 2 * (river.exploitability + alone.exploitability) / 100
+        assert river.game_value == pytest.approx(alone.game_value, abs=bound)
 
 
 def test_a_row_that_is_not_zero_sum_is_solved_in_64_bits_and_refused_if_that_does_not_help(
