@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.cards import COMBO_INDEX, NUM_COMBOS, live_combos
-from solver.betting.lines import RIVER
 from solver.betting.public_tree import PublicTree
 from solver.betting.rules import start_street
 from solver.betting.tree import subgame_tree
@@ -175,15 +174,10 @@ def two_seat_tree(hand: PlayedHand, config: SubgameConfig) -> PublicTree:
     )
     aggressor = pair.index(start.previous_aggressor) if start.previous_aggressor in pair else -1
     root = start_street(two, start.street, tuple(start.committed[seat] for seat in pair), 0, aggressor)
-    menus = {}
-    if config.menu is not None:
-        menus[start.street] = config.menu
-    if config.later_menu is not None:
-        menus |= dict.fromkeys(range(start.street + 1, RIVER + 1), config.later_menu)
     return subgame_tree(
         two,
         root,
-        menus,
+        config.menus(start.street),
         raise_cap=config.raise_cap,
         played=street.actions,
         antes=tuple(antes[seat] for seat in pair),

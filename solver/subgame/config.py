@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, replace
 
 from solver.betting.game import StreetSizes
+from solver.betting.lines import RIVER
 from solver.betting.sizes import parse_menu
 
 #: Depth that searches every street to the river.
@@ -110,6 +111,13 @@ class SubgameConfig:
         if self.later_sizes is None:
             return None
         return StreetSizes(self.later_sizes, self.later_raises, self.later_sizes, self.later_raises)
+
+    def menus(self, street: int) -> dict[int, StreetSizes]:
+        """Sizes by street of a subgame that begins on `street`; a street left out has those of the game."""
+        found = {} if self.menu is None else {street: self.menu}
+        if self.later_menu is not None:
+            found |= dict.fromkeys(range(street + 1, RIVER + 1), self.later_menu)
+        return found
 
     def on_next_street(self) -> SubgameConfig:
         """Settings that solve the next street of such a solve with the sizes that it had there.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.cards import format_cards, live_combos
-from solver.betting.game import GameConfig, StreetSizes
+from solver.betting.game import GameConfig
 from solver.betting.lines import (
     FLOP,
     PUBLIC_CARDS,
@@ -243,16 +243,10 @@ def _tree(
     game: GameConfig, rules: BettingRules, street: PlayedStreet, config: SubgameConfig | None
 ) -> PublicTree:
     """Betting from the start of a street on, with the actions played since; without a config, the game's sizes."""
-    now = street.start.street
-    menus: dict[int, StreetSizes] = {}
-    if config is not None and config.menu is not None:
-        menus[now] = config.menu
-    if config is not None and config.later_menu is not None:
-        menus |= dict.fromkeys(range(now + 1, RIVER + 1), config.later_menu)
     return subgame_tree(
         rules,
         street.start,
-        menus,
+        {} if config is None else config.menus(street.start.street),
         raise_cap=None if config is None else config.raise_cap,
         played=street.actions,
         antes=game.posted_antes,
