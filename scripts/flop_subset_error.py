@@ -1,11 +1,13 @@
-"""How far the weighted mean over a few flops is from that over all 1,755: on equities, or on what a blueprint plays.
+"""How far the mean over a few flops is from that over all 1,755: on equities, a blueprint's play, or solved flops.
 
     python scripts/flop_subset_error.py [--pairs N] [--save FILE.npz] [--load FILE.npz]
     python scripts/flop_subset_error.py --bundle STORE/export-KEY [--line b250c] [--save FILE.npz]
+    python scripts/flop_subset_error.py --report STORE/flop_report-KEY      of `python -m pipelines.solve .. flops=all`
 
 For each pair of ranges the equity of the first on every flop is computed exactly, about half a minute a pair on one
 core. With a blueprint the figures are its own answers where a line meets the flop: how often the player who acts first
-takes each action, and what it gets of the pot on average (24 run-outs of each flop). The table shows the error of the
+takes each action, and what it gets of the pot on average (24 run-outs of each flop). With a report they are those of
+exact solutions: the first player's actions, both players' EVs and equities. The table shows the error of the
 mean over the subset in points of percent, the standard deviation over flops, and what as many flops drawn by chance
 would be off by on average (the standard error).
 """
@@ -13,15 +15,18 @@ would be off by on average (the standard error).
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from abstractions.cards import parse_board
 from abstractions.equity import equity
-from abstractions.isomorphism import canonical_boards
+from abstractions.isomorphism import board_index, canonical_boards
 from artifacts.blueprint.bundle import BlueprintBundle, open_blueprint
 from artifacts.blueprint.line_reach import line_play
+from artifacts.bundle import Bundle, open_bundle
 from artifacts.hand_values import mean_over, met_weights
 from pipelines.reports.flop_subset import USUAL_SIZES, flop_subset
 
@@ -55,6 +60,21 @@ def blueprint_figures(bundle: BlueprintBundle, line: str) -> dict[str, NDArray[n
     return dict(zip((*decision.actions, "EV"), np.array(found).T))
 
 
+def solved_figures(report: Bundle) -> dict[str, NDArray[np.float64]]:
+    """The first player's frequencies, and both players' shares of the pot and equities on every flop of a report."""
+    table = report["flops"].table()
+    numbers = board_index(np.stack([parse_board(flop) for flop in table.column("flop").to_pylist()]))[0]
+    if len(set(numbers.tolist())) != len(canonical_boards(3).boards):
+        raise SystemExit(f"{report.path}: {len(numbers):,} flops; expected all of them, as flops=all solves")
+    figures = {
+        name: table.column(name).to_numpy().astype(np.float64)[np.argsort(numbers)]
+        for name in table.column_names
+        if re.fullmatch(r"oop_.+|(ev|equity)_(oop|ip)", name)
+    }
+    pot = figures["ev_oop"] + figures["ev_ip"]
+    return {name: row / pot if name.startswith("ev_") else row for name, row in figures.items()}
+
+
 def main() -> None:
     """Compute, and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -62,6 +82,7 @@ def main() -> None:
     parser.add_argument(
         "--bundle", type=Path, help="an exported blueprint, whose answers are averaged instead"
     )
+    parser.add_argument("--report", type=Path, help="a report over all flops, whose solutions are averaged")
     parser.add_argument("--line", default="b250c", help="its line that meets the flop")
     parser.add_argument("--save", type=Path, help="keep the figures in a file")
     parser.add_argument("--load", type=Path, help="read them from such a file")
@@ -69,6 +90,8 @@ def main() -> None:
     if options.load:
         with np.load(options.load) as known:
             equities = {name: known[name] for name in known.files}
+    elif options.report:
+        equities = solved_figures(open_bundle(options.report))
     elif options.bundle:
         equities = blueprint_figures(open_blueprint(options.bundle), f"{options.line}/")
     else:
