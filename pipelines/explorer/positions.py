@@ -106,6 +106,7 @@ class Positions:
                 if state.actor >= 0 or isinstance(source, Agent | BlueprintBundle):
                     raise
                 over, note = True, _end_of_preflop(source)
+            _check_steps(source, line)
         street = state.street if decision is None else decision.street
         needed = _missing(street, board, line)
         kind: Kind = "end" if over else "deal" if needed else "decision"
@@ -363,6 +364,19 @@ def played(game: GameConfig, line: str) -> tuple[BettingRules, BettingState, boo
     rules, start = _start(game)
     state = play_line(rules, start, line)[-1].state
     return rules, state, state.actor < 0 and (num_live(state) == 1 or betting_is_over(rules, state))
+
+
+def _check_steps(source: PreflopBundle | Agent, line: str) -> None:
+    """Refuse a line that the rules allow, but with an action that the source does not have."""
+    here = ""
+    for token in tokens(line):
+        if token != Letter.DEAL:
+            offered = source.decision(here).tokens
+            if token not in offered:
+                raise Refusal(
+                    f"line {line!r}: {token} is not known at {here!r}; accepted: {', '.join(offered)}"
+                )
+        here += token
 
 
 def _end_of_preflop(source: PreflopBundle) -> str:

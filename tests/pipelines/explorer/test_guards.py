@@ -122,6 +122,11 @@ BAD = [
         {"source": BLUEPRINT, "line": "b260"},
         "'b260' is not possible after the start; accepted: f c b250",
     ),
+    (
+        "node",
+        {"source": BLUEPRINT, "line": "b260f"},
+        "line 'b260f': b260 is not known at ''; accepted: f, c, b250",
+    ),
     ("node", {"source": BLUEPRINT, "line": "b250c/x", "board": "QsJh"}, "2 cards"),
     ("node", {"source": BLUEPRINT, "line": "b250c/x", "board": "QsQs2h"}, "twice"),
     ("node", {"source": BLUEPRINT, "line": "b250c/x", "board": "xxyyzz"}, "card"),
