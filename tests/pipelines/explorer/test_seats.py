@@ -130,6 +130,12 @@ def test_games_of_different_seats_are_not_compared(ask: Ask, folder: Path, expor
     assert same["mean"] == 0.0
 
 
+def test_a_size_that_the_game_does_not_have_is_refused(refused: Ask, folder: Path) -> None:
+    for line in ("fb300c", "fb300f"):
+        told = refused("node", 422, source=folder.name, line=line)
+        assert told == f"line {line!r}: b300 is not known at 'f'; accepted: f, c, b200"
+
+
 @pytest.mark.browser
 def test_the_page_shows_three_seats(browser: Browser, folder: Path) -> None:
     problems: list[str] = []
@@ -154,9 +160,3 @@ def test_the_page_shows_three_seats(browser: Browser, folder: Path) -> None:
         expect(page.locator(".player-chip.folded")).to_have_text("BTN 25 bb")
         page.close()
     assert problems == []
-
-
-def test_a_size_that_the_game_does_not_have_is_refused(refused: Ask, folder: Path) -> None:
-    for line in ("fb300c", "fb300f"):
-        told = refused("node", 422, source=folder.name, line=line)
-        assert told == f"line {line!r}: b300 is not known at 'f'; accepted: f, c, b200"
