@@ -7,7 +7,7 @@ The flops of `real` and `real_small` have all their run-outs, so that the respon
 the flop is dealt: what is left of chance is the choice of the flops, and the standard error says how much. Before the
 flop the responder still chooses on these flops alone. Of the 1,316 mbb/hand that it wins on `real` from the blueprint
 of preset `fast`, about 34 come from that by the jackknife; 1,235 are left when it plays each flop by a choice made on
-the others.
+the others. Every evaluation says what is left then (`exploitability_held_out`).
 
 In the other tiers a flop has a few turns with a few rivers each, dealt from fixed seeds. Their best responder plays the
 game that deals only these boards: on the flop it may foresee which turns can come, on the turn which rivers. With few
