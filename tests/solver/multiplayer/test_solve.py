@@ -7,43 +7,19 @@ import dataclasses
 import numpy as np
 import pytest
 
-from abstractions.buckets import BucketTables
 from abstractions.cards import parse_combo
 from abstractions.ranges import parse_range
-from solver.betting.game import GameConfig, StreetSizes
-from solver.multiplayer.blueprint import BoardColumns, MultiwayBlueprint
+from solver.multiplayer.blueprint import MultiwayBlueprint
 from solver.multiplayer.config import MultiplayerConfig
 from solver.multiplayer.solution import MultiplayerSolution
 from solver.multiplayer.solve import solve_multiplayer
-from solver.multiway.game import MultiwayGame
-from solver.multiway.strategy import MultiwayStrategy
-from solver.multiway.tables import normalised
 from solver.postflop.solver import PostflopSolver
-
-BUCKETS = (4, 5, 6)
-ROWS = {3: 1755, 4: 16_432, 5: 134_459}
-GAME = GameConfig(
-    stacks=(3000,) * 3,
-    raise_sizes=("3", "a"),
-    raise_cap=2,
-    postflop=(StreetSizes("50%", None, "50%", None),) * 3,
-    max_flop_players=3,
-)
-EVERYTHING = np.ones(1326)
+from tests.solver.multiplayer.uniform_blueprint import EVERYTHING, uniform_blueprint
 
 
 @pytest.fixture(scope="module")
 def blueprint() -> MultiwayBlueprint:
-    """Three seats that take every action alike, with buckets by hand alone."""
-    source = BucketTables(
-        {
-            cards: np.broadcast_to((np.arange(1326) * 7 % count).astype(np.uint16), (size, 1326))
-            for (cards, size), count in zip(ROWS.items(), BUCKETS)
-        }
-    )
-    game = MultiwayGame.build(GAME, buckets=BUCKETS)
-    uniform = MultiwayStrategy(game, normalised(game, np.zeros(game.entries, np.float32)))
-    return MultiwayBlueprint.of(uniform, BoardColumns(source, BUCKETS))
+    return uniform_blueprint()
 
 
 def mean_value(solution: MultiplayerSolution, line: str, seat: int) -> float:
