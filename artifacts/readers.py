@@ -68,6 +68,17 @@ def read_game(game: GameConfig, preflop_equity: Bundle) -> TrunkGame:
     return TrunkGame.build(game, (wins, ties, totals))
 
 
+def read_flop_lines(bundle: Bundle) -> NDArray[np.float64] | None:
+    """What the flop lines are worth over all flops when both play the blueprint, ``[seat, line, class]``.
+
+    Of stage `preflop_ev` or `export`; None where an older bundle does not say it. In chips times deals.
+    """
+    if "flop_lines" not in bundle:
+        return None
+    values = np.array(bundle["flop_lines"]["value"])
+    return values.reshape(2, -1, values.shape[-1])
+
+
 def read_three_way_equity(bundle: Bundle) -> ThreeWayTable:
     """Of stage `three_way_equity`: deals by set of winners for every three hand classes, mapped from the disk."""
     return ThreeWayTable(bundle["three_way"]["winners"])

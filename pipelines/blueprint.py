@@ -112,6 +112,15 @@ def heads_up_pipeline(config: Config, run: Stages) -> Ref:
         trained | {"lcfr": start},
         figures=trace_figures,
     )
+    played = {"dcfr": finish, "textures": boards, "buckets": hands, "preflop_equity": equity}
+    values = run.stage(
+        "preflop_ev",
+        preflop_ev.compute,
+        preflop_ev.PreflopEvConfig(
+            error=config.evaluate.ev_error, max_boards=config.evaluate.ev_max_boards, seed=config.seed
+        ),
+        played,
+    )
     measured = run.stage(
         "evaluate",
         evaluate.compute,
@@ -121,16 +130,8 @@ def heads_up_pipeline(config: Config, run: Stages) -> Ref:
             medoids=config.evaluate.medoids,
             reach_rule=config.evaluate.reach_rule,
         ),
-        {"dcfr": finish, "textures": boards, "buckets": hands, "preflop_equity": equity},
+        played | {"preflop_ev": values},
         figures=evaluation_figures,
-    )
-    values = run.stage(
-        "preflop_ev",
-        preflop_ev.compute,
-        preflop_ev.PreflopEvConfig(
-            error=config.evaluate.ev_error, max_boards=config.evaluate.ev_max_boards, seed=config.seed
-        ),
-        {"dcfr": finish, "textures": boards, "buckets": hands, "preflop_equity": equity},
     )
     return run.stage(
         "export",

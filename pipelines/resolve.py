@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from artifacts.blueprint.bundle import BlueprintBundle
-from artifacts.readers import read_textures
+from artifacts.readers import read_flop_lines, read_textures
 from pipelines.commands.own_keys import one_of, open_source, split_keys, whole_number
 from pipelines.config.composition import compose_config
 from pipelines.config.schema import Config
@@ -30,18 +30,20 @@ from pipelines.run.bundle_source import maker_run
 from pipelines.run.command import run_command
 from pipelines.run.errors import UserError
 from pipelines.run.progress import Reporter, plain_console, size
-from pipelines.run.recorded_runs import HELD_OUT, RESOLVED
+from pipelines.run.recorded_runs import ALL_FLOPS, HELD_OUT, RESOLVED
 from pipelines.run.tracking import flatten
 from pipelines.training.evaluation_boards import (
     TIERS,
     EvaluationBoards,
-    evaluate_blueprint,
     evaluation_boards,
+    flop_line_values,
+    sampled_value,
     tier_label,
+    value_over_all_flops,
 )
-from pipelines.training.resolved_flops import Resolving, evaluate_resolved
-from solver.betting.lines import FLOP, STREETS
-from solver.blueprint.evaluation import BlueprintValue
+from pipelines.training.resolved_flops import Resolving, resolved_flop_values
+from solver.betting.lines import FLOP, PREFLOP, STREETS
+from solver.blueprint.evaluation import BlueprintValue, Evaluation
 from solver.subgame.resolved_flop import table_bytes
 
 #: Streets that may be solved again.
@@ -123,15 +125,23 @@ def resolve(request: Request) -> str:
         tags={"command": "resolve", "tier": tier_label(request.tier), "key.export": bundle.key},
         params=flatten({**vars(resolving), "tier": request.tier, "flops": len(boards.flops)}),
     ) as batch:
-        alone = evaluate_blueprint(blueprint, boards, batch.cluster())
-        found = evaluate_resolved(
-            bundle, blueprint, boards, resolving, batch.store, batch.cluster, reporter.advance
+        evaluation = Evaluation(blueprint, by_street=True)
+        own = flop_line_values(blueprint, evaluation.responses, boards, batch.cluster())
+        alone = sampled_value(evaluation, boards, own)
+        values = resolved_flop_values(
+            bundle, evaluation, boards, resolving, batch.store, batch.cluster, reporter.advance
         )
+        found = sampled_value(evaluation, boards, values)
+        even: dict[str, BlueprintValue] = {}
+        if (all_flops := read_flop_lines(bundle)) is not None:
+            for name, some in ((street, values), ("alone", own)):
+                even[name] = value_over_all_flops(evaluation, boards, some, own[:, :, 0], all_flops)
         batch.tracker.metrics(
             {
                 f"{RESOLVED}{street}": found.exploitability,
                 "exploitability_alone": alone.exploitability,
                 **_held_out({street: found, "alone": alone}),
+                **{f"{ALL_FLOPS}{name}": value.exploitability for name, value in even.items()},
                 **{f"loss_{name}": loss for name, loss in found.by_street.items()},
             }
         )
@@ -140,6 +150,12 @@ def resolve(request: Request) -> str:
             batch.tracker.metrics(shown, run=batch.tracker.adopt(maker))
     losses = ", ".join(f"{name} {loss:.1f}" for name, loss in found.by_street.items())
     reporter.say(f"where the rest is lost, in mbb/hand: {losses}")
+    if even:
+        solved, unsolved = even[street], even["alone"]
+        reporter.say(
+            f"with the luck of the tier's flops taken off: {solved.exploitability:.1f} mbb/hand, of which "
+            f"{solved.by_street[STREETS[PREFLOP]]:.1f} before the flop (blueprint alone {unsolved.exploitability:.1f})"
+        )
     if found.held_out is not None and alone.held_out is not None:
         reporter.say(
             f"against a responder that does not know the flops of the tier before they come: "

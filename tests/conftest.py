@@ -193,12 +193,12 @@ def _export(root: Path, scope: str, kind: str) -> Path:
         {"training": training, "phase": {"iterations": 20}},
     )
     run = StageRun(InProcess(), root / ".checkpoints", Reporter(Console(quiet=True)))
-    measuring = evaluate.EvaluateConfig(tier="small", street_tier="small", medoids=True, reach_rule="max")
-    output = evaluate.compute(measuring, inputs, run)
-    inputs["evaluate"] = commit("evaluate", output.tables, measuring, output.metrics)
     wanted = preflop_ev.PreflopEvConfig(error=0.02, max_boards=128, seed=1)
     output = preflop_ev.compute(wanted, inputs, run)
     inputs["preflop_ev"] = commit("preflop_ev", output.tables, wanted, output.metrics)
+    measuring = evaluate.EvaluateConfig(tier="small", street_tier="small", medoids=True, reach_rule="max")
+    output = evaluate.compute(measuring, inputs, run)
+    inputs["evaluate"] = commit("evaluate", output.tables, measuring, output.metrics)
     exporting = export.ExportConfig(reach_rule="max")
     output = export.compute(exporting, inputs, run)
     return commit("export", output.tables, exporting, output.metrics, output.texts).path

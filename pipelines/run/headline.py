@@ -28,6 +28,8 @@ _SHOWN = {
     "evaluate": (
         "exploitability_raw",
         "exploitability_raw_se",
+        "exploitability_all_flops",
+        "exploitability_all_flops_se",
         "exploitability_cleaned",
         "exploitability_resolved_*",
         *(f"loss_{street}" for street in STREETS),
@@ -75,10 +77,21 @@ def result_words(metrics: Mapping[str, float], tier: str) -> str:
     >>> figures = {"exploitability_raw": 904.31, "exploitability_raw_se": 21.66, "exploitability_cleaned": 904.5}
     >>> result_words(figures, "real")
     'exploitability: 904.3 ± 21.7 mbb/hand on tier real, cleaned 904.5'
+    >>> result_words(figures | {"exploitability_all_flops": 861.2, "exploitability_all_flops_se": 9.14}, "real")
+    'exploitability: 904.3 ± 21.7 mbb/hand on tier real, cleaned 904.5; over all flops about 861.2 ± 9.1'
     """
-    error = metrics.get("exploitability_raw_se")
-    raw = f"{metrics['exploitability_raw']:.1f}" + ("" if error is None else f" ± {error:.1f}")
-    return f"exploitability: {raw} mbb/hand on tier {tier}, cleaned {metrics['exploitability_cleaned']:.1f}"
+    words = (
+        f"exploitability: {_with_error(metrics, 'exploitability_raw')} mbb/hand on tier {tier}, "
+        f"cleaned {metrics['exploitability_cleaned']:.1f}"
+    )
+    if "exploitability_all_flops" in metrics:
+        words += f"; over all flops about {_with_error(metrics, 'exploitability_all_flops')}"
+    return words
+
+
+def _with_error(metrics: Mapping[str, float], name: str) -> str:
+    error = metrics.get(f"{name}_se")
+    return f"{metrics[name]:.1f}" + ("" if error is None else f" ± {error:.1f}")
 
 
 def gain_words(metrics: Mapping[str, float]) -> str:
@@ -177,6 +190,6 @@ def description(game: str, stacks: str, tiers: tuple[str, str]) -> str:
         f"- `{CURVE}`: mbb/hand while training, on tier {curve}. Steps are iterations, both phases in one count. "
         f"For core-hours: Model metrics, the gear, X-axis, Metric, `{CURVE_COST}`.\n"
         f"- `exploitability_raw`, `exploitability_cleaned`: the exported bundle, on tier {result}; "
-        "`exploitability_raw_se` is the standard error over its flops.\n"
+        "`_se`: error over its flops; `_all_flops`: without their luck.\n"
         "- Plots: Artifacts, `plots`. Every stage has a run of its own below this one."
     )

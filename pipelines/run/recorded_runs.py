@@ -90,6 +90,8 @@ class RunRow:
 RESOLVED = "exploitability_resolved_"
 #: The same against a responder that does not know the flops of the tier before they come.
 HELD_OUT = "held_out_"
+#: The same with the luck of the tier's flops taken off.
+ALL_FLOPS = "all_flops_"
 
 
 def recorded_runs(tracking: Tracking) -> list[RunRow]:
@@ -219,8 +221,9 @@ def _resolved(run: Any) -> dict[str, float]:
             street = name.removeprefix(RESOLVED)
             where = f"{street} on {run.data.tags['tier']}"
             found[where] = metrics[name]
-            if f"{HELD_OUT}{street}" in metrics:
-                found[f"{where}, flops unknown"] = metrics[f"{HELD_OUT}{street}"]
+            for start, words in ((HELD_OUT, "flops unknown"), (ALL_FLOPS, "over all flops")):
+                if f"{start}{street}" in metrics:
+                    found[f"{where}, {words}"] = metrics[f"{start}{street}"]
     return found
 
 

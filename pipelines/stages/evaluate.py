@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from abstractions.cards import CLASS_NAMES
 from artifacts.preflop_offpath import clean_off_path
-from artifacts.readers import read_textures, read_trained_blueprint
+from artifacts.readers import read_flop_lines, read_textures, read_trained_blueprint
 from pipelines.run.engine import Inputs, Output, StageRun
 from pipelines.training.evaluation_boards import (
     TIER_NAME,
@@ -23,11 +23,14 @@ from pipelines.training.evaluation_boards import (
     evaluate_blueprint,
     evaluation_boards,
     exploitability,
+    flop_line_values,
+    sampled_value,
+    value_over_all_flops,
 )
-from solver.betting.lines import HEADS_UP_SEATS, STREETS
+from solver.betting.lines import HEADS_UP_SEATS, PREFLOP, STREETS
 from solver.betting.public_tree import NodeKind
 from solver.betting.tree_text import action_labels, preflop_key
-from solver.blueprint.evaluation import BlueprintValue
+from solver.blueprint.evaluation import BlueprintValue, Evaluation
 from solver.blueprint.strategy import Blueprint
 from solver.blueprint.trunk import Floats
 from solver.preflop.solver import PreflopStrategy
@@ -62,7 +65,7 @@ class EvaluateConfig:
 def compute(config: EvaluateConfig, inputs: Inputs, run: StageRun) -> Output:
     """Exploitability, expected values and preflop play of the blueprint.
 
-    Inputs: `dcfr`, `textures`, `buckets`, `preflop_equity`.
+    Inputs: `dcfr`, `textures`, `buckets`, `preflop_equity`, `preflop_ev`.
     """
     textures, buckets = read_textures(inputs["textures"]), inputs["buckets"]
     raw = read_trained_blueprint(inputs["dcfr"], buckets, inputs["preflop_equity"])
@@ -70,13 +73,11 @@ def compute(config: EvaluateConfig, inputs: Inputs, run: StageRun) -> Output:
     covered = buckets.config["boards"]
     over = partial(evaluation_boards, textures=textures, source=buckets, covered=covered)
     boards = over(config.tier)
-    value = evaluate_blueprint(
-        raw,
-        boards,
-        run.cluster,
-        by_street=config.street_tier == config.tier,
-        progress=_progress(run, f"{config.tier} tier"),
+    evaluation = Evaluation(raw, by_street=config.street_tier == config.tier)
+    values = flop_line_values(
+        raw, evaluation.responses, boards, run.cluster, _progress(run, f"{config.tier} tier")
     )
+    value = sampled_value(evaluation, boards, values)
     metrics = {
         "exploitability_raw": value.exploitability,
         "exploitability_cleaned": exploitability(
@@ -89,6 +90,10 @@ def compute(config: EvaluateConfig, inputs: Inputs, run: StageRun) -> Output:
         metrics["exploitability_raw_se"] = value.standard_error
     if value.held_out is not None:
         metrics["exploitability_held_out"] = value.held_out
+    all_flops = read_flop_lines(inputs["preflop_ev"])
+    if boards.balanced is not None and all_flops is not None:
+        even = value_over_all_flops(evaluation, boards, values, values[:, :, 0], all_flops)
+        metrics |= _all_flops_metrics(even)
     by_street = value.by_street
     if config.street_tier != config.tier:
         by_street = evaluate_blueprint(
@@ -133,6 +138,17 @@ def _value_metrics(value: BlueprintValue) -> dict[str, float]:
         figures[f"best_response_{name}"] = value.best_response[seat]
         figures[f"preflop_gain_{name}"] = value.preflop_response[seat] - value.expected[seat]
     return figures
+
+
+def _all_flops_metrics(value: BlueprintValue) -> dict[str, float]:
+    """Figures of the responder that the luck of the sampled flops does not help."""
+    figures = {
+        "exploitability_all_flops": value.exploitability,
+        "exploitability_all_flops_se": value.standard_error,
+        "exploitability_all_flops_held_out": value.held_out,
+        "loss_all_flops_preflop": value.by_street[STREETS[PREFLOP]],
+    }
+    return {name: figure for name, figure in figures.items() if figure is not None}
 
 
 def cleaned_blueprint(blueprint: Blueprint, reach_rule: str = "max") -> Blueprint:

@@ -26,6 +26,8 @@ EVALUATED = (
     "exploitability_raw",
     "exploitability_raw_se",
     "exploitability_held_out",
+    "exploitability_all_flops",
+    "exploitability_all_flops_se",
     "exploitability_cleaned",
     "boards",
 )
@@ -35,6 +37,7 @@ COPIED = {
     "textures": ("textures", "texture_summary"),
     "buckets": ("buckets_flop", "buckets_turn", "buckets_river", "centroids", "flop_textures"),
     "preflop_equity": ("equity",),
+    "preflop_ev": ("flop_lines",),
     "bucket_equity": ("equity_flop", "equity_turn", "equity_river"),
 }
 

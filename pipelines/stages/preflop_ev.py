@@ -37,7 +37,7 @@ from solver.blueprint.preflop_values import (
 )
 from solver.blueprint.strategy import Blueprint
 from solver.blueprint.tables import TableLayout
-from solver.blueprint.trunk import Floats
+from solver.blueprint.trunk import Floats, TrunkGame
 from solver.preflop.solver import PreflopStrategy
 
 #: Batches of boards in one task: the same however many workers there are, and an even number.
@@ -69,7 +69,7 @@ class PreflopEvConfig:
 
 
 def compute(config: PreflopEvConfig, inputs: Inputs, run: StageRun) -> Output:
-    """Net chips by preflop line, action and hand, their standard errors, and the value of both seats.
+    """Net chips by preflop line, action and hand, their standard errors, and what the flop lines are worth.
 
     Inputs: `dcfr`, `textures`, `buckets`, `preflop_equity`.
     """
@@ -90,7 +90,21 @@ def compute(config: PreflopEvConfig, inputs: Inputs, run: StageRun) -> Output:
     for name, value, deviation in zip(HEADS_UP_SEATS, found.expected, found.expected_errors):
         metrics |= {f"ev_{name}": value, f"ev_{name}_se": deviation}
     play = PreflopStrategy(blueprint.game.preflop, blueprint.preflop)
-    return Output({"preflop_ev": preflop_evs(play, found.values, found.errors)}, metrics)
+    tables = {
+        "preflop_ev": preflop_evs(play, found.values, found.errors),
+        "flop_lines": flop_line_values(blueprint.game, found),
+    }
+    return Output(tables, metrics)
+
+
+def flop_line_values(game: TrunkGame, found: PreflopValues) -> dict[str, Column]:
+    """What each flop line is worth to the classes of each seat, in chips times deals."""
+    values = found.flop_lines(game)
+    return {
+        "seat": np.repeat(np.arange(len(values), dtype=np.int8), values.shape[1]),
+        "line": list(game.names) * len(values),
+        "value": values.reshape(-1, values.shape[2]),
+    }
 
 
 def preflop_evs(play: PreflopStrategy, values: Floats, errors: Floats) -> dict[str, Column]:

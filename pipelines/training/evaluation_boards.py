@@ -7,7 +7,9 @@ The flops of `real` and `real_small` have all their run-outs, so that the respon
 the flop is dealt: what is left of chance is the choice of the flops, and the standard error says how much. Before the
 flop the responder still chooses on these flops alone. Of the 1,316 mbb/hand that it wins on `real` from the blueprint
 of preset `fast`, about 34 come from that by the jackknife; 1,235 are left when it plays each flop by a choice made on
-the others. Every evaluation says what is left then (`exploitability_held_out`).
+the others. Every evaluation says what is left then (`exploitability_held_out`). Where it is known what the blueprint's
+own play wins over all flops, the luck of the sampled flops can be taken off (`value_over_all_flops`). That is the best
+estimate of the figure over all flops.
 
 In the other tiers a flop has a few turns with a few rivers each, dealt from fixed seeds. Their best responder plays the
 game that deals only these boards: on the flop it may foresee which turns can come, on the turn which rivers. With few
@@ -44,6 +46,7 @@ from solver.blueprint.evaluation import (
     gain_responses,
     held_out_gain,
     mean_gain,
+    without_flop_luck,
 )
 from solver.blueprint.flop_values import FlopBoards, FlopEvaluator, Response, group_boards
 from solver.blueprint.pot_types import PotTypes
@@ -278,7 +281,7 @@ def evaluate_blueprint(
         Called with the number of finished tasks and of all.
     """
     evaluation = Evaluation(blueprint, by_street=by_street)
-    values = _flop_line_values(blueprint, tuple(evaluation.responses), boards, cluster, progress)
+    values = flop_line_values(blueprint, tuple(evaluation.responses), boards, cluster, progress)
     return sampled_value(evaluation, boards, values)
 
 
@@ -295,15 +298,31 @@ def sampled_value(evaluation: Evaluation, boards: EvaluationBoards, values: Floa
     )
 
 
+def value_over_all_flops(
+    evaluation: Evaluation, boards: EvaluationBoards, values: Floats, own_play: Floats, all_flops: Floats
+) -> BlueprintValue:
+    """As `sampled_value`, with the luck of the sampled flops taken off.
+
+    Parameters
+    ----------
+    values
+        On each flop: ``[flop, seat, response, line, class]``.
+    own_play, all_flops
+        What the blueprint against itself wins on the same boards and over all flops, as in `without_flop_luck`.
+    """
+    even = without_flop_luck(values, own_play, boards.flop_weights, all_flops)
+    return sampled_value(evaluation, boards, even)
+
+
 def exploitability(
     blueprint: Blueprint, boards: EvaluationBoards, cluster: Cluster, progress: Progress | None = None
 ) -> float:
     """Exploitability of a blueprint over boards in mbb/hand, as cheaply as possible."""
-    values = _flop_line_values(blueprint, gain_responses(blueprint.game), boards, cluster, progress)
+    values = flop_line_values(blueprint, gain_responses(blueprint.game), boards, cluster, progress)
     return mean_gain(blueprint.game, blueprint.preflop, _in_order(values))
 
 
-def _flop_line_values(
+def flop_line_values(
     blueprint: Blueprint,
     responses: tuple[Response, ...],
     boards: EvaluationBoards,

@@ -16,10 +16,10 @@ from artifacts.format.array_pack import pack_arrays, unpack_arrays
 from pipelines.run.cluster import Cluster, OnDemand, unlocked
 from pipelines.run.code_version import code_version
 from pipelines.run.engine import stage_key
-from pipelines.training.evaluation_boards import EvaluationBoards, sampled_value
+from pipelines.training.evaluation_boards import EvaluationBoards
 from solver.betting.public_tree import NodeKind
 from solver.betting.tree_text import preflop_key
-from solver.blueprint.evaluation import BlueprintValue, Evaluation
+from solver.blueprint.evaluation import Evaluation
 from solver.blueprint.flop_values import FlopBoards, Response
 from solver.blueprint.strategy import Blueprint
 from solver.subgame.resolved_flop import (
@@ -93,20 +93,20 @@ def flop_key(bundle: Bundle, flop: FlopBoards, resolving: Resolving) -> str:
     return stage_key(STAGE, code_version(_solve_flop), config, {"export": bundle.key})
 
 
-def evaluate_resolved(
+def resolved_flop_values(
     bundle: BlueprintBundle,
-    blueprint: Blueprint,
+    evaluation: Evaluation,
     boards: EvaluationBoards,
     resolving: Resolving,
     store: BundleStore,
     cluster: Callable[[], Cluster],
     progress: Callable[[int, int], None],
-) -> BlueprintValue:
-    """How a blueprint that solves again fares over the boards of a tier; flops solved before are read.
+) -> Floats:
+    """What the flop lines are worth against a blueprint that solves again, ``[flop, seat, response, line, class]``.
 
-    The responder is free on every street, before the flop too.
+    Flops that were solved before are read from the store.
     """
-    evaluation = Evaluation(blueprint, by_street=True)
+    blueprint = evaluation.blueprint
     game = ResolvedGame(
         blueprint.game.tree,
         blueprint.pots,
@@ -140,5 +140,4 @@ def evaluate_resolved(
             )
             done += 1
             progress(done, len(keys))
-    found = np.stack([unpack_arrays(store.open(STAGE, key), "values")["values"] for key in keys])
-    return sampled_value(evaluation, boards, found)
+    return np.stack([unpack_arrays(store.open(STAGE, key), "values")["values"] for key in keys])

@@ -171,6 +171,28 @@ def held_out_gain(game: TrunkGame, preflop: Floats, flop_values: Floats, weights
     return won / 2 * 1000 / game.preflop.config.big_blind / NUM_DEALS
 
 
+def without_flop_luck(flop_values: Floats, own_play: Floats, weights: Floats, all_flops: Floats) -> Floats:
+    """Values on a sample of flops, each with the luck of its flop taken off.
+
+    Which hands a flop favours decides most of what they win on it. A responder that knows the sample chooses its hands
+    before the flop by that. What the blueprint's own play wins is known on each flop and over all flops, so the
+    difference of the two is luck. Without it a responder foresees nothing but the small rest: how much more than
+    its own play a response gains on these flops than on others.
+
+    Parameters
+    ----------
+    flop_values, weights
+        As in `gain_error`.
+    own_play
+        What the blueprint against itself wins on the same boards, times the weight of the flop:
+        ``[flop, seat, line, class]``.
+    all_flops
+        What it wins over all flops: ``[seat, line, class]``.
+    """
+    luck = own_play - weights[:, None, None, None] * all_flops
+    return flop_values - luck[:, :, None]
+
+
 def gain_error(
     game: TrunkGame, preflop: Floats, flop_values: Floats, weights: Floats, balanced: Floats
 ) -> float:

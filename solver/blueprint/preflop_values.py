@@ -284,6 +284,10 @@ class PreflopValues:
     expected_errors: tuple[float, float]
     num_boards: int
 
+    def flop_lines(self, game: TrunkGame) -> Floats:
+        """Values of the flop lines, ``[seat, line, class]``."""
+        return self.values[:, game.leaves]
+
     def first_error(self, game: TrunkGame) -> float:
         """Largest standard error of a hand and action at the first decision, in big blinds."""
         tree = game.preflop.tree

@@ -64,10 +64,11 @@ def test_a_blueprint_that_solves_again_from_the_flop_loses_less(
 
 @pytest.mark.usefixtures("few_boards")
 def test_solved_flops_are_kept_and_compare_shows_the_figure(
-    exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = request(exported, tmp_path, "streets=river", "iterations=30")
     first = resolve.resolve(asked)
+    (even,) = re.findall(r"taken off: ([\d.]+) mbb/hand", capsys.readouterr().out)
     (kept,) = (m for m in BundleStore(tmp_path / "store").bundles() if m.stage == "resolved_flop")
     assert kept.config["iterations"] == 30
 
@@ -82,7 +83,10 @@ def test_solved_flops_are_kept_and_compare_shows_the_figure(
     tracker.finish("FINISHED")
     tracker.close()
     (row,) = recorded_runs(asked.config.tracking)
-    assert row.resolved == {"river on small": pytest.approx(figures(first)[0], abs=0.05)}
+    assert row.resolved == {
+        "river on small": pytest.approx(figures(first)[0], abs=0.05),
+        "river on small, over all flops": pytest.approx(float(even), abs=0.05),
+    }
 
 
 @pytest.mark.parametrize(

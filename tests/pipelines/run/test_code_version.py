@@ -27,7 +27,7 @@ from pipelines.stages import dcfr, evaluate, flops, lcfr, three_way_equity
 from pipelines.training.evaluation_boards import TIERS, Tier
 
 ABSTRACTION = ("flops", "preflop_equity", "textures", "buckets", "bucket_equity")
-STAGES = [*ABSTRACTION, "lcfr", "dcfr", "evaluate", "preflop_ev", "export"]
+STAGES = [*ABSTRACTION, "lcfr", "dcfr", "preflop_ev", "evaluate", "export"]
 
 
 def reached_modules(function: Callable[..., Any]) -> set[str]:
@@ -279,8 +279,8 @@ MEASURING = {"evaluate", "preflop_ev"}
             {*MEASURING, "export"},
             {*MEASURING, "export"},
         ),
-        ("solver/blueprint/preflop_values.py", "deal_batch", {"preflop_ev"}, {"preflop_ev", "export"}),
-        ("abstractions/rank_moments.py", "_add_powers", {"preflop_ev"}, {"preflop_ev", "export"}),
+        ("solver/blueprint/preflop_values.py", "deal_batch", {"preflop_ev"}, {*MEASURING, "export"}),
+        ("abstractions/rank_moments.py", "_add_powers", {"preflop_ev"}, {*MEASURING, "export"}),
         ("pipelines/stages/evaluate.py", "preflop_metrics", {"evaluate"}, {"evaluate", "export"}),
         ("pipelines/stages/export_tables.py", "lines_table", {"export"}, {"export"}),
         ("pipelines/stages/preflop_spots.py", "spot_line", {"export"}, {"export"}),

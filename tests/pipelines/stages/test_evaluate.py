@@ -26,9 +26,11 @@ from pipelines.training.evaluation_boards import (
     evaluate_blueprint,
     evaluation_boards,
     exploitability,
+    flop_line_values,
     swept_boards,
     tier_boards,
     tier_flops,
+    value_over_all_flops,
 )
 from pipelines.training.flop_draw import HIGH_GROUPS, STRATA, drawn_tiers, flop_features, shares
 from solver.blueprint.evaluation import Evaluation
@@ -218,6 +220,23 @@ def test_a_sample_of_flops_has_a_standard_error_and_the_whole_game_has_none() ->
     # Not knowing which of seven flops comes costs the responder something, but not all of its gain.
     assert value.held_out is not None
     assert 0.3 * value.exploitability < value.held_out < value.exploitability
+
+
+def test_a_sample_that_is_the_whole_game_has_no_luck_to_take_off() -> None:
+    boards = dataclasses.replace(some_boards(7, 2), balanced=np.ones((7, 1)))
+    alone = evaluate_blueprint(blueprint(), boards, InProcess())
+    evaluation = Evaluation(blueprint())
+    values = flop_line_values(blueprint(), evaluation.responses, boards, InProcess())
+    own = values[:, :, 0]
+    even = value_over_all_flops(evaluation, boards, values, own, own.sum(axis=0))
+    assert even.exploitability == pytest.approx(alone.exploitability)
+    # The flops differ less from each other once the luck of each is taken off.
+    assert even.standard_error is not None
+    assert alone.standard_error is not None
+    assert even.held_out is not None
+    assert alone.held_out is not None
+    assert even.standard_error < alone.standard_error
+    assert alone.held_out < even.held_out <= even.exploitability
 
 
 def test_more_run_outs_leave_the_responder_less_to_foresee() -> None:

@@ -18,7 +18,7 @@ from artifacts import open_blueprint
 from pipelines.run.cluster import Cluster, InProcess
 from pipelines.run.engine import StageRun
 from pipelines.run.progress import Reporter
-from pipelines.stages.preflop_ev import TASK_BOARDS, PreflopEvConfig, _sampled
+from pipelines.stages.preflop_ev import TASK_BOARDS, PreflopEvConfig, _sampled, flop_line_values
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.preflop_values import PreflopValues
@@ -101,3 +101,14 @@ def test_the_small_game_of_typical_boards_is_exact(exported: Path) -> None:
     assert not first.ev_se.any()
     won = (first.raw_probability * first.ev).sum(axis=1)
     assert won @ CLASS_COMBOS / 1326 * 10 == pytest.approx(bundle.metrics["ev_sb"])
+
+
+def test_the_values_of_flop_lines_are_those_that_the_evs_rest_on(found: PreflopValues) -> None:
+    game = blueprint().game
+    lines = found.flop_lines(game)
+    assert lines.shape == (2, len(game.lines), NUM_CLASSES)
+    for seat in range(2):
+        assert game.values(blueprint().preflop, seat, lines[seat]) == pytest.approx(found.values[seat])
+    table = flop_line_values(game, found)
+    assert table["line"][: len(game.names)] == list(game.names)
+    assert np.array(table["value"]).reshape(lines.shape) == pytest.approx(lines)

@@ -14,7 +14,14 @@ from solver.betting.game import GameConfig, StreetSizes
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.blueprint import evaluation
 from solver.blueprint.boards import LIVE_FRACTION
-from solver.blueprint.evaluation import Evaluation, gain_error, gain_responses, held_out_gain, mean_gain
+from solver.blueprint.evaluation import (
+    Evaluation,
+    gain_error,
+    gain_responses,
+    held_out_gain,
+    mean_gain,
+    without_flop_luck,
+)
 from solver.blueprint.flop_values import FlopEvaluator, group_boards
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import pot_types
@@ -229,6 +236,20 @@ def test_a_responder_that_does_not_know_the_flop_gains_less_unless_all_flops_are
     # The sum over flops is the same, and so is the gain of a responder that knows them.
     assert mean_gain(game, preflop, differ.sum(axis=0)) == pytest.approx(mean_gain(game, preflop, one))
     assert held_out_gain(game, preflop, differ, weights) < 0.9 * mean_gain(game, preflop, one)
+
+
+def test_luck_that_flops_bring_to_every_response_is_taken_off() -> None:
+    game = TrunkGame.build(RAKED, table=no_equities())
+    rng = np.random.default_rng(10)
+    preflop, weights = game.uniform(), np.array([0.2, 0.5, 0.3])
+    one = 1e6 * rng.normal(size=(2, 2, len(game.lines), NUM_CLASSES))
+    luck = 1e6 * rng.normal(size=(3, 2, 1, len(game.lines), NUM_CLASSES))
+    values = weights[:, None, None, None, None] * (one + luck)
+    even = without_flop_luck(values, values[:, :, 0], weights, one[:, 0])
+    assert even.sum(axis=0) == pytest.approx(one)
+    assert held_out_gain(game, preflop, even, weights) == pytest.approx(mean_gain(game, preflop, one))
+    # Whoever knows the three flops chooses the hands that they favour.
+    assert mean_gain(game, preflop, values.sum(axis=0)) > 1.05 * mean_gain(game, preflop, one)
 
 
 def test_the_best_actions_before_the_flop_win_the_best_responses_value() -> None:
