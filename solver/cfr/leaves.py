@@ -13,7 +13,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Reach = tuple[NDArray[Any], NDArray[Any]]
+
+class Reach(Protocol):
+    """The reach of both players at all leaves, ``reach[player]``; it may be computed when it is first asked for."""
+
+    def __getitem__(self, player: int, /) -> NDArray[Any]: ...
 
 
 @dataclass(frozen=True, eq=False)

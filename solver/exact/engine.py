@@ -603,8 +603,13 @@ class CfrEngine:
             return
         assert self._provider is not None
         plays = CURRENT if mode == UPDATE else EXPECTED
-        self._on_all_threads(np.ones((1, 4)), self.iteration, plays, REACH, (0, 1))
-        self._leaf_rows.ask(self._provider, own)
+
+        def save_reach(player: int) -> None:
+            # A sweep for one player carries the reach of the other.
+            sweeping = 1 - player
+            self._on_all_threads(np.ones((1, 4)), self.iteration, plays, REACH, (sweeping, sweeping))
+
+        self._leaf_rows.ask(self._provider, own, save_reach)
 
     def _on_all_threads(
         self, factors: Floats, iteration: int, mode: int, phase: int, players: tuple[int, int]

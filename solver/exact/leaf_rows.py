@@ -3,9 +3,10 @@
 The provider is asked before every sweep, for all leaves at once and the player whose values the sweep computes.
 
 Reach, in
-    ``[leaf, root hand]`` of each player in float64: the weight of the hand in its range times the probability of its
-    own actions on the way, and no probability of cards. Training shows the current strategies, everything else
-    the average ones. A best response shows the average reach of the responder, too.
+    ``[leaf, root hand]`` of each player, in the engine's precision, computed where the provider asks for it: the weight
+    of the hand in its range times the probability of its own actions on the way, and no probability of cards. Training
+    shows the current strategies, everything else the average ones. A best response shows the average reach of the
+    responder, too.
 
 Values, out
     ``[leaf, root hand]`` of the player asked: the sum over the opponent's hands that share no card with the hand, of
@@ -23,15 +24,31 @@ probability of the public cards since the root.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from solver.betting.public_tree import PublicTree
-from solver.cfr.leaves import LeafProvider, Leaves, Reach
+from solver.cfr.leaves import LeafProvider, Leaves
 from solver.exact.betting_plan import leaf_nodes
 from solver.exact.deals import Deals
 
 Floats = NDArray[np.float64]
+
+
+class _SavedReach:
+    """The reach of both players, each computed when it is first asked for."""
+
+    def __init__(self, rows: LeafRows, save: Callable[[int], None]) -> None:
+        self._rows, self._save = rows, save
+        self._found: dict[int, NDArray[np.floating]] = {}
+
+    def __getitem__(self, player: int, /) -> NDArray[np.floating]:
+        if player not in self._found:
+            self._save(player)
+            self._found[player] = self._rows.saved_reach(player)
+        return self._found[player]
 
 
 class LeafRows:
@@ -80,33 +97,47 @@ class LeafRows:
         """Bytes of the rows."""
         return sum(array.nbytes for array in (*self.reach, *self.values))
 
-    def ask(self, provider: LeafProvider, player: int) -> None:
-        """Turn the reach that the sweeps saved into the player's values at all leaves.
+    def ask(self, provider: LeafProvider, player: int, save_reach: Callable[[int], None]) -> None:
+        """Turn the reach of the leaves into the player's values there.
+
+        Parameters
+        ----------
+        save_reach
+            Lets the sweeps save a player's reach; called where the provider asks for it.
 
         Raises
         ------
         ValueError
             If the provider answers with an array of another shape.
         """
-        reach: Reach = (self._dense(0), self._dense(1))
-        values = np.asarray(provider.values(self.leaves, reach, player))
-        if values.shape != reach[player].shape:
+        values = np.asarray(provider.values(self.leaves, _SavedReach(self, save_reach), player))
+        expected = len(self.leaves), self._num_hands(player)
+        if values.shape != expected:
             raise ValueError(
-                f"leaves: the values of player {player} have shape {values.shape}, expected {reach[player].shape}"
+                f"leaves: the values of player {player} have shape {values.shape}, expected {expected}"
             )
         for k, board in enumerate(self.boards):
-            hands = self.deals.hands[player][board]
             here = values[k * self.num_nodes : (k + 1) * self.num_nodes]
-            self._rows(self.values[player], player, board)[:] = here[:, hands] * self.chance
+            if board != 0:  # the root's board has all its hands
+                here = here[:, self.deals.hands[player][board]]
+            np.multiply(
+                here, self.chance, out=self._rows(self.values[player], player, board), casting="same_kind"
+            )
 
-    def _dense(self, player: int) -> Floats:
-        """A player's reach as ``[leaf, root hand]``, without the probability of public cards."""
-        dense = np.zeros((len(self.leaves), len(self.deals.hands[player][0])))
+    def saved_reach(self, player: int) -> NDArray[np.floating]:
+        """The reach that the sweeps saved, as ``[leaf, root hand]`` without the probability of public cards."""
+        dense = np.zeros((len(self.leaves), self._num_hands(player)), dtype=self.reach[player].dtype)
         for k, board in enumerate(self.boards):
-            rows = self._rows(self.reach[player], player, board).astype(np.float64)
             here = dense[k * self.num_nodes : (k + 1) * self.num_nodes]
-            here[:, self.deals.hands[player][board]] = rows / self.chance
+            rows = self._rows(self.reach[player], player, board)
+            if board == 0:
+                np.divide(rows, self.chance, out=here, casting="same_kind")
+            else:
+                here[:, self.deals.hands[player][board]] = rows / self.chance
         return dense
+
+    def _num_hands(self, player: int) -> int:
+        return len(self.deals.hands[player][0])
 
     def _rows(self, flat: NDArray[np.floating], player: int, board: int) -> NDArray[np.floating]:
         """A board's rows in one of the flat arrays, ``[leaf of the board, hand of the board]``."""

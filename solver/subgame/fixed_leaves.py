@@ -114,7 +114,7 @@ class FixedContinuations:
     def values(self, leaves: Leaves, reach: Reach, player: int) -> Floats:
         """Counterfactual values as `solver.cfr.leaves.LeafProvider` describes them."""
         if not self.regret:
-            shapes = [(len(self.tables), *part.shape) for part in reach]
+            shapes = [(len(self.tables), len(leaves), len(combos)) for combos in self.combos]
             self.regret = [np.zeros(shape) for shape in shapes]
             self.average = [np.zeros(shape) for shape in shapes]
         choices = [_matched(part) for part in (self.regret if self.sampled.learns else self.average)]

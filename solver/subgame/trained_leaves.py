@@ -12,17 +12,18 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from abstractions.cards import NUM_COMBOS
 from solver.betting.public_tree import PublicTree
-from solver.blueprint.board_play import table_side
 from solver.blueprint.boards import NUM_LIVE, BoardHands, Bucketing
 from solver.blueprint.fleet import balanced
 from solver.blueprint.kernels import (
     EXPECTED,
     FROM_TABLES,
     UPDATE,
+    Side,
     _sweep_board,
     by_hand_showdown,
     make_work,
@@ -48,6 +49,7 @@ class BucketedLines:
         self.average = np.zeros(self.layout.size, dtype=DTYPE)
         first, second = (line_payoffs(self.plan, own) for own in range(2))
         self.pays = (first, second)
+        self._starts, self._counts = self.layout.starts(), np.array(num_buckets)
         self._work = make_work(self.plan.programs, NUM_LIVE, DTYPE)
         self._by_hand = by_hand_showdown(DTYPE)
 
@@ -69,7 +71,7 @@ class BucketedLines:
 
         With `learns`, current strategies are played and updated; without, average ones are played.
         """
-        side = table_side(self.layout, self.regret if learns else self.average, deal.runs)
+        side = Side(self.regret if learns else self.average, self._starts, self._counts, deal.runs)
         _sweep_board(
             self.plan.programs[own],
             self.pays[own],
@@ -96,6 +98,22 @@ def line_payoffs(plan: LanePlan, own: int) -> NDArray[Any]:
     pays = plan.payoffs(own)
     pays[:, 1:] -= plan.tree.dead / 2
     return pays.ravel().astype(DTYPE)
+
+
+@njit(cache=True, nogil=True)
+def _spread(rows: Any, lines: Any, combos: Any, out: Any) -> None:
+    """Reach by hand of some lines as reach by combo."""
+    for k in range(len(lines)):
+        for h in range(len(combos)):
+            out[k, combos[h]] = rows[lines[k], h]
+
+
+@njit(cache=True, nogil=True)
+def _collect(values: Any, lines: Any, combos: Any, growth: float, out: Any) -> None:
+    """Values by combo of some lines as values by hand, divided by `growth`."""
+    for k in range(len(lines)):
+        for h in range(len(combos)):
+            out[lines[k], h] = values[k, combos[h]] / growth
 
 
 class TrainedLeaves:
@@ -136,7 +154,7 @@ class TrainedLeaves:
             BucketedLines(tree, [lines[k] for k in part], bucketing.num_buckets) for part in self.members
         ]
         self.num_lines = len(lines)
-        self._pool = ThreadPoolExecutor(len(self.groups)) if len(self.groups) > 1 else None
+        self._pool = ThreadPoolExecutor(len(self.groups) - 1) if len(self.groups) > 1 else None
         first, second = (combos_of(hands) for hands in game.hands)
         self.combos = (first, second)
 
@@ -155,33 +173,36 @@ class TrainedLeaves:
 
     def values(self, leaves: Leaves, reach: Reach, player: int) -> NDArray[np.float64]:
         """Counterfactual values as `solver.cfr.leaves.LeafProvider` describes them."""
+        arriving = np.ascontiguousarray(reach[1 - player], dtype=DTYPE)
         values = np.zeros((len(leaves), len(self.combos[player])))
         for first in range(0, len(leaves), self.num_lines):
-            board = tuple(leaves.boards[first].tolist())
-            here = np.zeros((self.num_lines, NUM_COMBOS), dtype=DTYPE)
             part = slice(first, first + self.num_lines)
-            here[:, self.combos[1 - player]] = reach[1 - player][part]
-            values[part] = self.board_values(board, here, player)[:, self.combos[player]]
+            board = tuple(leaves.boards[first].tolist())
+            self._value_board(board, arriving[part], player, values[part])
         return values
 
-    def board_values(self, board: tuple[int, ...], reach: NDArray[Any], player: int) -> NDArray[np.float64]:
-        """What all lines are worth to a player on a board, ``[line, 1326]``, given the opponent's reach."""
+    def _value_board(
+        self, board: tuple[int, ...], reach: NDArray[Any], player: int, values: NDArray[np.float64]
+    ) -> None:
+        """Write what all lines are worth to a player on a board into ``values[line, hand]``."""
         deals, learns = self.sampled.deals(board), self.sampled.learns
         # Linear CFR: what iteration t adds counts t times. The answer does not.
         growth = float(self.sampled.iteration) if learns else 1.0
         weight = growth * self.sampled.board(board).dealer.scale / len(deals)
-        out = np.zeros((self.num_lines, NUM_COMBOS))
 
         def sweep(number: int) -> None:
-            mine = self.members[number]
+            mine, group = self.members[number], self.groups[number]
+            arriving = np.zeros((len(mine), NUM_COMBOS), dtype=DTYPE)
+            _spread(reach, mine, self.combos[1 - player], arriving)
             found = np.zeros((len(mine), NUM_COMBOS))
-            arriving = np.ascontiguousarray(reach[mine], dtype=DTYPE)
             for deal in deals:
-                self.groups[number].sweep(player, deal, arriving, weight, learns, found)
-            out[mine] = found / growth
+                group.sweep(player, deal, arriving, weight, learns, found)
+            _collect(self.sampled.board(board).evened(found), mine, self.combos[player], growth, values)
 
-        if self._pool is None:
-            sweep(0)
-        else:
-            list(self._pool.map(sweep, range(len(self.groups))))
-        return self.sampled.board(board).evened(out)
+        # This thread takes the first part: to wake one more would cost as much as a run-out of few lines.
+        others = (
+            [] if self._pool is None else [self._pool.submit(sweep, k) for k in range(1, len(self.groups))]
+        )
+        sweep(0)
+        for other in others:
+            other.result()
