@@ -92,12 +92,12 @@ def compute(config: PreflopEvConfig, inputs: Inputs, run: StageRun) -> Output:
     play = PreflopStrategy(blueprint.game.preflop, blueprint.preflop)
     tables = {
         "preflop_ev": preflop_evs(play, found.values, found.errors),
-        "flop_lines": flop_line_values(blueprint.game, found),
+        "flop_lines": flop_line_table(blueprint.game, found),
     }
     return Output(tables, metrics)
 
 
-def flop_line_values(game: TrunkGame, found: PreflopValues) -> dict[str, Column]:
+def flop_line_table(game: TrunkGame, found: PreflopValues) -> dict[str, Column]:
     """What each flop line is worth to the classes of each seat, in chips times deals."""
     values = found.flop_lines(game)
     return {

@@ -18,7 +18,7 @@ from artifacts import open_blueprint
 from pipelines.run.cluster import Cluster, InProcess
 from pipelines.run.engine import StageRun
 from pipelines.run.progress import Reporter
-from pipelines.stages.preflop_ev import TASK_BOARDS, PreflopEvConfig, _sampled, flop_line_values
+from pipelines.stages.preflop_ev import TASK_BOARDS, PreflopEvConfig, _sampled, flop_line_table
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.preflop_values import PreflopValues
@@ -109,6 +109,6 @@ def test_the_values_of_flop_lines_are_those_that_the_evs_rest_on(found: PreflopV
     assert lines.shape == (2, len(game.lines), NUM_CLASSES)
     for seat in range(2):
         assert game.values(blueprint().preflop, seat, lines[seat]) == pytest.approx(found.values[seat])
-    table = flop_line_values(game, found)
+    table = flop_line_table(game, found)
     assert table["line"][: len(game.names)] == list(game.names)
     assert np.array(table["value"]).reshape(lines.shape) == pytest.approx(lines)
