@@ -125,17 +125,17 @@ def resolve(request: Request) -> str:
         tags={"command": "resolve", "tier": tier_label(request.tier), "key.export": bundle.key},
         params=flatten({**vars(resolving), "tier": request.tier, "flops": len(boards.flops)}),
     ) as batch:
-        evaluation = Evaluation(blueprint, by_street=True)
-        own = flop_line_values(blueprint, evaluation.responses, boards, batch.cluster())
-        alone = sampled_value(evaluation, boards, own)
+        plain, evaluation = Evaluation(blueprint), Evaluation(blueprint, by_street=True)
+        own = flop_line_values(blueprint, plain.responses, boards, batch.cluster())
+        alone = sampled_value(plain, boards, own)
         values = resolved_flop_values(
             bundle, evaluation, boards, resolving, batch.store, batch.cluster, reporter.advance
         )
         found = sampled_value(evaluation, boards, values)
         even: dict[str, BlueprintValue] = {}
         if (all_flops := read_flop_lines(bundle)) is not None:
-            for name, some in ((street, values), ("alone", own)):
-                even[name] = value_over_all_flops(evaluation, boards, some, own[:, :, 0], all_flops)
+            for name, judge, some in ((street, evaluation, values), ("alone", plain, own)):
+                even[name] = value_over_all_flops(judge, boards, some, own[:, :, 0], all_flops)
         batch.tracker.metrics(
             {
                 f"{RESOLVED}{street}": found.exploitability,

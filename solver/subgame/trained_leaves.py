@@ -199,7 +199,7 @@ class TrainedLeaves:
                 group.sweep(player, deal, arriving, weight, learns, found)
             _collect(self.sampled.board(board).evened(found), mine, self.combos[player], growth, values)
 
-        # This thread takes the first part: to wake one more would cost as much as a run-out of few lines.
+        # This thread takes the first part, so that one thread less has to be woken.
         others = (
             [] if self._pool is None else [self._pool.submit(sweep, k) for k in range(1, len(self.groups))]
         )
