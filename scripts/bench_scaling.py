@@ -45,7 +45,7 @@ from pipelines.training.fleet import HostFleet, shard_specs
 from pipelines.training.hosts import Postflop, RayHosts
 from solver.betting.game import GameConfig
 from solver.blueprint.boards import BatchBuckets, BoardSampler, street_buckets
-from solver.blueprint.fleet import ShardSpec, sum_boards
+from solver.blueprint.fleet import ShardSpec, board_values, sum_boards
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.shard import Shard
 from solver.blueprint.trainer import BlueprintTrainer
@@ -158,7 +158,7 @@ class Bench:
             street_buckets(self.source, sampler.draw(next(numbers)).boards)
             for seat in range(2):
                 self.game.reach(trunk.strategy, 1 - seat)
-                trunk.update(seat, sum_boards(len(lines), [answer]))
+                trunk.update(seat, sum_boards(board_values(len(lines), [answer])))
 
         return work
 

@@ -30,10 +30,10 @@ from solver.blueprint.preflop_values import (
     BoardValues,
     PreflopValues,
     SampleSums,
-    control_means,
     deal_batch,
     exact_values,
     sampled_values,
+    seat_control_means,
 )
 from solver.blueprint.strategy import Blueprint
 from solver.blueprint.tables import TableLayout
@@ -213,7 +213,7 @@ def _task(seed: int, number: int, textures: NDArray[Any], source: Any) -> _Item:
 def _shared(blueprint: Blueprint, *, sampled: bool = False) -> _Shared:
     game = blueprint.game
     reach = game.reach(blueprint.preflop, 0), game.reach(blueprint.preflop, 1)
-    means = control_means(game, reach) if sampled else None
+    means = seat_control_means(game, reach) if sampled else None
     return _Shared(blueprint.layout, blueprint.pots, blueprint.table, reach, means)
 
 

@@ -255,6 +255,11 @@ class BoardSampler:
             strata = len(np.unique(self.textures))
             object.__setattr__(self, "epoch_length", max(1, -(-strata // self.batch)) if self.batch else 1)
 
+    @property
+    def deals_all_boards(self) -> bool:
+        """Whether boards are dealt as in hold'em: any flop by its weight, then any turn and river."""
+        return self.cards.shape[1] == 3 and int(self.weights.sum()) == comb(52, 3)
+
     def epoch(self, iteration: int) -> int:
         """Epoch of an iteration; both count from 1."""
         return (iteration - 1) // self.epoch_length + 1

@@ -23,12 +23,17 @@ from solver.preflop.probabilities import Floats
 Answer = tuple[tuple[int, ...], NDArray[np.bool_], NDArray[np.float64]]
 
 
-def sum_boards(num_lines: int, answers: Sequence[Answer]) -> Floats:
-    """Value of every flop line from the answers of all shards, ``[line, ...]``, boards added in their order."""
+def board_values(num_lines: int, answers: Sequence[Answer]) -> Floats:
+    """Value of every flop line on every board from the answers of all shards, ``[board, line, ...]``."""
     _, taken, first = answers[0]
     values = np.zeros((len(taken), num_lines, *first.shape[2:]))
     for lines, taken, answer in answers:
         values[np.ix_(np.flatnonzero(taken), np.array(lines))] = answer
+    return values
+
+
+def sum_boards(values: Floats) -> Floats:
+    """The sum of ``values[board, ...]``, boards added in their order."""
     total = np.zeros(values.shape[1:])
     for board in values:
         total += board

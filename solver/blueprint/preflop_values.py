@@ -3,12 +3,9 @@
 Boards come in batches, each a stratified sample of its own: a systematic sample of the flops by weight, with turns and
 rivers in strata too. A board is swept once for each seat, which gives the value of every flop line by class.
 
-Most of what varies from board to board is luck whose mean is known exactly. So these control variates are measured
-on the same boards, and their error is taken off the values in proportion (least squares, by seat, line and class):
-
-- the deals that the class meets on the line, and the pots that it would win there if nobody bet after the
-  flop; their means follow from the table of equities before the flop;
-- moments of the ranks of its hands on flop, turn and river (`abstractions.rank_moments`).
+Most of what varies from board to board is luck whose mean is known exactly. So control variates are measured on the
+same boards (`solver.blueprint.line_controls`), and their error is taken off the values in proportion, by seat, line
+and class.
 
 The values of all preflop nodes are linear in those of the flop lines, so that every batch gives a value of each node
 and class; their spread over the batches is the standard error.
@@ -21,16 +18,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from abstractions.cards import CLASS_OF_COMBO, COMBO_CARDS, NUM_CLASSES, NUM_COMBOS
-from abstractions.equity import _sweep_rivers
+from abstractions.cards import NUM_CLASSES
 from abstractions.isomorphism import canonical_boards
-from abstractions.rank_moments import NUM_MOMENTS, mean_rank_moments, rank_moments
+from abstractions.rank_moments import rank_moments
 from solver.blueprint.board_play import add_expected
 from solver.blueprint.boards import LIVE_FRACTION, NUM_LIVE, BoardHands, Bucketing, board_hands
 from solver.blueprint.kernels import make_work
+from solver.blueprint.line_controls import (
+    NUM_CONTROLS,
+    board_controls,
+    combo_lanes,
+    control_means,
+    slopes,
+)
 from solver.blueprint.pot_types import PotTypes
 from solver.blueprint.tables import TableLayout
 from solver.blueprint.trunk import Floats, TrunkGame
@@ -38,13 +40,8 @@ from solver.preflop.solver import NUM_DEALS
 
 #: Boards of a batch. Fewer would stratify less, more would leave few batches to take the error from.
 BATCH_BOARDS = 32
-#: Deals met, pots won when checked down, and moments of ranks.
-NUM_CONTROLS = 2 + NUM_MOMENTS
 # Draws of training have the keys (0, epoch) and (1, iteration) of the same seed.
 _STREAM = 2
-# Combinations of controls that vary less than this share of the most varying one are left out.
-_SINGULAR = 1e-6
-_ALL_COMBOS = np.arange(NUM_COMBOS, dtype=np.int16)
 
 
 def deal_batch(seed: int, number: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -72,28 +69,6 @@ def deal_batch(seed: int, number: int) -> tuple[NDArray[np.uint8], NDArray[np.in
         rest = rest[rest != board[3]]
         board[4] = rest[int(river * 48)]
     return boards, numbers
-
-
-@njit(cache=True, nogil=True)
-def _add_by_class(combos: Any, classes: Any, combo_cards: Any, lanes: Any, wins: Any, out: Any) -> None:
-    """Add the opponent weight that the live hands meet, and what they win, to ``out[lane, 0 and 1, class]``."""
-    num_lanes = lanes.shape[1]
-    total = np.zeros(num_lanes)
-    with_card = np.zeros((52, num_lanes))
-    for i in range(combos.shape[0]):
-        hand = combos[i]
-        first, second = with_card[combo_cards[hand, 0]], with_card[combo_cards[hand, 1]]
-        for u in range(num_lanes):
-            total[u] += lanes[hand, u]
-            first[u] += lanes[hand, u]
-            second[u] += lanes[hand, u]
-    for i in range(combos.shape[0]):
-        hand = combos[i]
-        first, second = with_card[combo_cards[hand, 0]], with_card[combo_cards[hand, 1]]
-        for u in range(num_lanes):
-            # Both card sums hold the hand itself, which the total holds once: add it back.
-            out[u, 0, classes[i]] += total[u] - first[u] - second[u] + lanes[hand, u]
-            out[u, 1, classes[i]] += wins[hand, u]
 
 
 class BoardValues:
@@ -133,8 +108,7 @@ class BoardValues:
                     (own, lines, np.ascontiguousarray(opponent, dtype=dtype), pays.astype(dtype))
                 )
         # A lane for each seat and line: the opponent's reach by combo.
-        lanes = np.concatenate([reach[1], reach[0]])[:, CLASS_OF_COMBO]
-        self._lanes = np.ascontiguousarray(lanes.T, dtype=np.float64)
+        self._lanes = combo_lanes(np.concatenate([reach[1], reach[0]]))
         self._work = make_work(layout.plan.programs, NUM_LIVE, dtype)
 
     def deal(self, board: NDArray[np.uint8], texture: int) -> BoardHands:
@@ -155,31 +129,13 @@ class BoardValues:
 
     def controls(self, deal: BoardHands) -> Floats:
         """The control variates on a board, ``[seat, line, control, class]``."""
-        controls = np.zeros((len(self._lanes[0]), NUM_CONTROLS, NUM_CLASSES))
-        wins = np.zeros(self._lanes.shape)
-        once = np.full(1, 1.0 / LIVE_FRACTION)
-        _sweep_rivers(deal.board[None], once, _ALL_COMBOS, COMBO_CARDS, self._lanes, wins)
-        _add_by_class(deal.combos, deal.classes, COMBO_CARDS, self._lanes, wins, controls)
-        controls[:, 0] /= LIVE_FRACTION
-        controls[:, 2:] = rank_moments(deal.board)
+        controls = board_controls(deal.board, self._lanes, rank_moments(deal.board))
         return controls.reshape(2, self._num_lines, NUM_CONTROLS, NUM_CLASSES)
 
 
-def control_means(game: TrunkGame, reach: Sequence[Floats]) -> Floats:
-    """The exact means of `BoardValues.controls` over all boards.
-
-    Parameters
-    ----------
-    reach
-        Of each seat by flop line and class.
-    """
-    means = np.empty((2, len(game.lines), NUM_CONTROLS, NUM_CLASSES))
-    for seat in range(2):
-        opponent = reach[1 - seat]
-        means[seat, :, 0] = [game.preflop.pairs(line) for line in opponent]
-        means[seat, :, 1] = opponent @ game.preflop.equity
-    means[:, :, 2:] = mean_rank_moments()
-    return means
+def seat_control_means(game: TrunkGame, reach: Sequence[Floats]) -> Floats:
+    """The exact means of `BoardValues.controls` over all boards, given the reach of each seat."""
+    return np.stack([control_means(game, reach[1 - seat]) for seat in range(2)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,12 +199,7 @@ class SampleSums:
         means = np.moveaxis(self.controls[half::2].mean(axis=0), 2, 3)
         covariance = self.squares[half] / boards - means[..., :, None] * means[..., None, :]
         cross = self.products[half] / boards - means * self.values[half::2].mean(axis=0)[..., None]
-        spread = np.sqrt(np.maximum(np.einsum("...kk->...k", covariance), 0.0))
-        scale = np.where(spread > 0, spread, 1.0)
-        inverse = np.linalg.pinv(
-            covariance / (scale[..., :, None] * scale[..., None, :]), rcond=_SINGULAR, hermitian=True
-        )
-        return (inverse @ (cross / scale)[..., None])[..., 0] / scale
+        return slopes(covariance, cross)
 
     def adjusted(self) -> Floats:
         """The values of the batches with the error of the controls taken off, ``[batch, seat, line, class]``.
@@ -258,8 +209,8 @@ class SampleSums:
         """
         values = self.values.copy()
         for half in range(2):
-            slopes = self.coefficients(1 - half)
-            values[half::2] -= np.einsum("bslkc,slck->bslc", self.controls[half::2], slopes)
+            found = self.coefficients(1 - half)
+            values[half::2] -= np.einsum("bslkc,slck->bslc", self.controls[half::2], found)
         return values
 
 

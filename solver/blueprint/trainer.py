@@ -10,6 +10,9 @@ play.
 Against such an opponent every flop costs something, because it sees more. A player who learned before the flop what
 that opponent takes would fold what two equals play. So the trained players learn before the flop against each other, in
 a third trunk, and only after it against their opponents. With ``guarded`` they learn against them before the flop too.
+
+A trunk learns from few boards, on which the luck of the cards is larger than what it has to learn. Where boards are
+dealt from the whole deck, known luck is taken off first (`solver.blueprint.known_luck`).
 """
 
 from __future__ import annotations
@@ -22,10 +25,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from abstractions.rank_moments import rank_moments
 from solver.blueprint.boards import BoardBatch, BoardSampler, Bucketing
 from solver.blueprint.evaluation import gain_responses, mean_gain
-from solver.blueprint.fleet import Fleet, LocalFleet, ShardSpec, Update, sum_boards
+from solver.blueprint.fleet import Fleet, LocalFleet, ShardSpec, Update, board_values, sum_boards
 from solver.blueprint.flop_values import FlopBoards
+from solver.blueprint.known_luck import LUCK_SAVED, KnownLuck
 from solver.blueprint.pot_types import PotTypes
 from solver.blueprint.shard import Shard
 from solver.blueprint.strategy import Blueprint, count_textures
@@ -68,6 +73,13 @@ class _Step(NamedTuple):
     update: Update
     trunk: int = 0
     moves: bool = True
+
+
+class _Dealt(NamedTuple):
+    """Boards of an iteration, and the rank moments of each where known luck is taken off."""
+
+    batch: BoardBatch
+    moments: Floats | None
 
 
 _Rounds = tuple[tuple[_Step, ...], ...]
@@ -144,6 +156,12 @@ class BlueprintTrainer:
         else:
             self._rounds, trunks = (_TWO_GAMES, 2) if guarded else (_WITH_SELF_PLAY, 3)
         self.trunks = [Trunk(game) for _ in range(trunks)]
+        self._luck = {
+            (step.trunk, step.update.own): KnownLuck(game)
+            for steps in self._rounds
+            for step in steps
+            if step.moves
+        }
         self.clock = EpochClock()
         self.shards: list[Shard] = []
         if fleet is None:
@@ -167,7 +185,7 @@ class BlueprintTrainer:
         self.iteration = 0
         self.phase_epoch = 0
         self.sampler: BoardSampler | None = None
-        self._boards: dict[int, Future[BoardBatch]] = {}
+        self._boards: dict[int, Future[_Dealt]] = {}
         self._second_thread = ThreadPoolExecutor(1)
 
     def begin_phase(self, schedule: Schedule, sampler: BoardSampler, after_epoch: int | None = None) -> None:
@@ -192,39 +210,54 @@ class BlueprintTrainer:
         if self.sampler is None:
             raise ValueError("the trainer runs in phases: begin_phase comes first")
         self.iteration += 1
-        batch = self._draw(self.sampler)
+        dealt = self._draw(self.sampler)
         epoch = self.phase_epoch + self.sampler.epoch(self.iteration)
         weights = NO_DISCOUNT
         if epoch > self.epoch:
             self.epoch, weights = epoch, self.clock.weights(epoch)
         prune_below = None if self.pruning is None else self.pruning.threshold(self.iteration)
         for steps in self._rounds:
-            self._update(steps, batch, weights, prune_below)
+            self._update(steps, dealt, weights, prune_below)
         if len(self.trunks) > _SELF_PLAY:
             self._share_preflop()
 
     def _update(
         self,
         steps: Sequence[_Step],
-        batch: BoardBatch,
+        dealt: _Dealt,
         discounts: DiscountWeights,
         prune_below: float | None,
     ) -> None:
         """Let the shards value the lines of some trunks, all at once, and update the trunks."""
-        updates = [step.update for step in steps]
+        updates, batch = [step.update for step in steps], dealt.batch
         reach = np.stack(
             [self.game.reach(self.trunks[step.trunk].strategy, 1 - step.update.own) for step in steps]
         )
         some = self._some_boards(batch)
         weights = np.stack([some if step.trunk == _SELF_PLAY else batch.weights for step in steps])
         answers = self.fleet.sweep(updates, batch, reach.astype(np.float32), self.epoch, prune_below, weights)
-        values = np.moveaxis(sum_boards(len(self.game.lines), answers), 1, 0)
+        by_board = np.moveaxis(board_values(len(self.game.lines), answers), 2, 0)
+        values = [sum_boards(boards) for boards in by_board]
+        if dealt.moments is not None:
+            for value, step, *measured in zip(values, steps, weights, reach, by_board):
+                if step.moves:
+                    value -= self._known_luck(step, dealt, *measured)
         for step, value in zip(steps, values):
             if step.moves and step.trunk != _SELF_PLAY:
                 self.trunks[step.trunk].update(step.update.own, value, discounts)
         meeting = [value for step, value in zip(steps, values) if step.trunk == _SELF_PLAY]
         if meeting:
             self.trunks[_SELF_PLAY].update_together(meeting, discounts)
+
+    def _known_luck(
+        self, step: _Step, dealt: _Dealt, weights: Floats, reach: Floats, values: Floats
+    ) -> Floats:
+        """The luck in what the lines of a step were worth on the boards that it played."""
+        assert dealt.moments is not None
+        played = weights > 0
+        known = self._luck[step.trunk, step.update.own]
+        boards = dealt.batch.boards[played]
+        return known.luck(boards, dealt.moments[played], weights[played], reach, values[played])
 
     def _some_boards(self, batch: BoardBatch) -> NDArray[np.float64]:
         """Weights of the boards on which trained players meet, 0 for the others: each in its turn, over iterations."""
@@ -245,18 +278,21 @@ class BlueprintTrainer:
         tree = self.game.preflop.tree
         return tree.player[np.maximum(tree.parent, 0)]
 
-    def _draw(self, sampler: BoardSampler) -> BoardBatch:
+    def _draw(self, sampler: BoardSampler) -> _Dealt:
         """Boards of this iteration; those of the next are drawn while the shards work on these."""
 
-        def draw(iteration: int) -> BoardBatch:
+        def draw(iteration: int) -> _Dealt:
             batch = sampler.draw(iteration)
             self.fleet.prepare(batch)
-            return batch
+            moments = None
+            if sampler.deals_all_boards:
+                moments = np.stack([rank_moments(board) for board in batch.boards])
+            return _Dealt(batch, moments)
 
         boards = self._boards.get(self.iteration) or self._second_thread.submit(draw, self.iteration)
-        batch = boards.result()
+        dealt = boards.result()
         self._boards = {self.iteration + 1: self._second_thread.submit(draw, self.iteration + 1)}
-        return batch
+        return dealt
 
     def exploitability(self, flops: Sequence[FlopBoards], table: str = "average") -> float:
         """Exploitability in mbb/hand of the average strategy, or with ``regret`` of the current one.
@@ -272,7 +308,7 @@ class BlueprintTrainer:
         reach = self.game.reach(preflop, 0), self.game.reach(preflop, 1)
         responses = gain_responses(self.game)
         answers = self.fleet.flop_values(table, self.epoch, flops, reach, responses)
-        values = np.moveaxis(sum_boards(len(self.game.lines), answers), 0, -2)
+        values = np.moveaxis(sum_boards(board_values(len(self.game.lines), answers)), 0, -2)
         return mean_gain(self.game, preflop, values)
 
     def preflop(self, table: str = "average") -> Floats:
@@ -300,12 +336,21 @@ class BlueprintTrainer:
         names = ("trunk",) if len(self.trunks) == 1 else ("trunk_0", "trunk_1", "trunk")
         return list(zip(names, self.trunks))
 
+    def _luck_names(self) -> list[tuple[str, KnownLuck]]:
+        """What is known about the luck of each trunk and seat, by its name in a saved state."""
+        return [(f"luck/{trunk}/{seat}", known) for (trunk, seat), known in self._luck.items()]
+
     def state(self) -> dict[str, NDArray[Any]]:
-        """Trunks, shards and counters as arrays."""
+        """Trunks, what is known about luck, shards and counters as arrays."""
         state = {
             f"{place}/{name}": array
             for place, trunk in self._trunk_names()
             for name, array in trunk.state().items()
+        }
+        state |= {
+            f"{place}/{name}": array
+            for place, known in self._luck_names()
+            for name, array in known.state().items()
         }
         state |= self.fleet.state()
         state["counters"] = np.array([self.epoch, self.iteration, self.phase_epoch])
@@ -315,5 +360,7 @@ class BlueprintTrainer:
         """Continue from a saved `state` in the same phase, whatever the grouping into shards was."""
         for place, trunk in self._trunk_names():
             trunk.restore({name: state[f"{place}/{name}"] for name in SAVED})
+        for place, known in self._luck_names():
+            known.restore({name: state[f"{place}/{name}"] for name in LUCK_SAVED})
         self.fleet.restore(state)
         self.epoch, self.iteration, self.phase_epoch = (int(n) for n in state["counters"])

@@ -44,7 +44,7 @@ def test_every_option_of_every_group_composes(group: str, option: str) -> None:
 def test_the_presets_have_the_sizes_of_the_design() -> None:
     sizes = {name: compose_config([f"+preset={name}"]) for name in PRESETS}
     assert [sizes[p].abstraction.textures for p in ("fast", "standard", "accurate")] == [50, 20, 20]
-    assert [sizes[p].abstraction.buckets.flop for p in ("fast", "standard", "accurate")] == [500, 200, 1000]
+    assert [sizes[p].abstraction.buckets.flop for p in ("fast", "standard", "accurate")] == [500, 400, 1000]
     assert [sizes[p].abstraction.buckets.river for p in ("fast", "standard", "accurate")] == [500, 200, 200]
     assert [sizes[p].abstraction.scope for p in ("fast", "standard", "accurate")] == [
         "global",

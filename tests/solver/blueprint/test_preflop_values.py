@@ -16,17 +16,17 @@ from solver.betting.rules import Action
 from solver.blueprint.boards import LIVE_FRACTION
 from solver.blueprint.evaluation import Evaluation
 from solver.blueprint.flop_values import group_boards
+from solver.blueprint.line_controls import NUM_CONTROLS
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.preflop_values import (
     BATCH_BOARDS,
-    NUM_CONTROLS,
     BoardValues,
     SampleSums,
-    control_means,
     deal_batch,
     exact_values,
     sampled_values,
+    seat_control_means,
 )
 from solver.blueprint.strategy import Blueprint
 from solver.blueprint.tables import TableLayout
@@ -143,7 +143,7 @@ def test_values_of_boards_are_those_of_the_evaluation(kind: str) -> None:
 def test_a_game_that_is_checked_down_is_valued_exactly_by_any_boards() -> None:
     strategy = blueprint(checked_down=True)
     game = strategy.game
-    means = control_means(game, reach_of(strategy))
+    means = seat_control_means(game, reach_of(strategy))
     parts = []
     for first in (0, 2):
         measured = [measure(strategy, deal_batch(9, number)[0]) for number in (first, first + 1)]

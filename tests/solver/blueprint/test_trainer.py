@@ -10,7 +10,7 @@ from solver.betting.game import GameConfig, StreetSizes
 from solver.blueprint.boards import LIVE_FRACTION, BoardBatch, BoardSampler, canonical_deals
 from solver.blueprint.evaluation import Evaluation
 from solver.blueprint.every_hand import EveryHand
-from solver.blueprint.fleet import ShardSpec, Update, sum_boards
+from solver.blueprint.fleet import ShardSpec, Update, board_values, sum_boards
 from solver.blueprint.flop_values import FlopEvaluator, group_boards
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.shard import Shard
@@ -148,7 +148,7 @@ def test_an_iteration_asks_the_shards_for_one_seat_after_the_other() -> None:
         for seat in range(2):
             reach = game.reach(by_hand.trunks[0].strategy, 1 - seat).astype(np.float32)
             answers = by_hand.fleet.sweep([Update(seat)], batch, reach[None], epoch)
-            by_hand.trunks[0].update(seat, sum_boards(len(game.lines), answers)[:, 0], weights)
+            by_hand.trunks[0].update(seat, sum_boards(board_values(len(game.lines), answers))[:, 0], weights)
     for name, table in trained.trunks[0].state().items():
         assert table.tobytes() == by_hand.trunks[0].state()[name].tobytes(), name
     for name, table in trained.fleet.state().items():
