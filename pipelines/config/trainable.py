@@ -56,6 +56,11 @@ def check_trainable(config: Config) -> None:
         raise UserError(
             "solver.postflop: checkdown is for three or more seats; poker-solver preflop solves such a game of two"
         )
+    if not multiway and config.solver.has_plain_phase and config.lcfr.iterations == 0:
+        raise UserError(
+            "lcfr.iterations: 0 is not accepted: at least 1 with solver.preflop=self_play, "
+            "which is learned in that phase; solver.preflop=guarded and solver.opponent=abstract do without"
+        )
     try:
         tree = game_tree(game, last_street=PREFLOP if multiway else RIVER)
     except ValueError as error:

@@ -26,8 +26,9 @@ class SolverConfig:
         What a player is trained against. ``river_best_response``: in a game of its own, an opponent who plays an
         exact best response on the river; ``abstract``: itself, in the abstract game.
     preflop
-        With ``river_best_response``, what a player learns against before the flop. ``self_play``: the other trained
-        player, so that charts are what equals play; ``guarded``: the opponent, so that less can be won from it.
+        With ``river_best_response``, what a player learns against before the flop. ``self_play``: the other player, in
+        the plain game of phase `lcfr`, so that charts are what equals play; ``guarded``: the opponent, so that less can
+        be won from it.
     showdown
         ``exact`` or ``bucket``.
     boards
@@ -74,6 +75,11 @@ class SolverConfig:
     def responds(self) -> bool:
         """Whether opponents respond on the river."""
         return self.opponent == "river_best_response"
+
+    @property
+    def has_plain_phase(self) -> bool:
+        """Whether phase `lcfr` is that of the plain game, in which players learn what to do before the flop."""
+        return self.responds and self.preflop == "self_play"
 
 
 @one_line_init

@@ -47,7 +47,7 @@ def compute(config: DcfrConfig, inputs: Inputs, run: StageRun) -> Output:
 
     def start_phases(trainer: BlueprintTrainer) -> None:
         if epoch > 0:
-            trainer.begin_phase(rules[0], samplers[0], after_epoch=0)
+            trainer.begin_phase(rules[0], samplers[0], after_epoch=0, plain=trainer.has_plain_phase)
         if config.phase.iterations > 0:
             trainer.begin_phase(rules[1], samplers[1], after_epoch=epoch)
 

@@ -32,8 +32,8 @@ _GIGABYTE = 1e9
 _START = 6.0
 #: Of one board in a sweep of both players, and of each node after the flop on it.
 _SWEEP, _SWEEP_NODE = 0.012, 1.3e-6
-#: So many times that where opponents respond, by what players learn against before the flop.
-_RESPONDING = {"guarded": 1.5, "self_play": 1.7}
+#: So many times that where opponents respond.
+_RESPONDING = 1.5
 #: Hosts that own whole flop lines wait for the longest.
 _WAITING_FOR_LINES = 1.4
 #: Of one board in an evaluation, and of each node after the flop on it; and of one turn.
@@ -100,11 +100,12 @@ def _bucket_equity(config: Config) -> float:
 
 def _training(config: Config, phase: PhaseConfig) -> float:
     """Sweeps of the boards of all iterations, and measurements on the way; no more than the budget."""
+    plain = phase is config.lcfr
     nodes = _nodes(config)
     by_texture = config.abstraction.scope == "texture"
     sweep = (_SWEEP + _SWEEP_NODE * nodes) * (1.0 if by_texture else _WAITING_FOR_LINES)
-    if config.solver.responds:
-        sweep *= _RESPONDING[config.solver.preflop]
+    if config.solver.responds and not (plain and config.solver.has_plain_phase):
+        sweep *= _RESPONDING
     boards = config.solver.batch or _medoids(config)
     owners = config.abstraction.textures if by_texture else 1
     # Regrets and averages, 4 bytes each; nearly all of them belong to the river.

@@ -1,4 +1,8 @@
-"""Stage `lcfr`: the first phase of training, from nothing to regrets worth refining."""
+"""Stage `lcfr`: the first phase of training, from nothing to regrets worth refining.
+
+Where players learn before the flop as equals do (`solver.preflop=self_play`), this is the phase of the plain game that
+they learn it in.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,7 @@ def compute(config: LcfrConfig, inputs: Inputs, run: StageRun) -> Output:
     rule = config.phase.rule(sampler.epoch(config.phase.iterations))
 
     def start_phases(trainer: BlueprintTrainer) -> None:
-        trainer.begin_phase(rule, sampler, after_epoch=0)
+        trainer.begin_phase(rule, sampler, after_epoch=0, plain=trainer.has_plain_phase)
 
     def finish(trained: Trained) -> Output:
         tables = pack_arrays("state", trained.trainer.state())

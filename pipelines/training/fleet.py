@@ -116,7 +116,6 @@ class HostFleet:
         reach: NDArray[np.float32],
         epoch: int,
         prune_below: float | None = None,
-        weights: NDArray[np.float64] | None = None,
     ) -> list[Answer]:
         """See `Fleet.sweep`."""
         is_new = batch is not self._batch
@@ -128,8 +127,7 @@ class HostFleet:
                 arguments.append(None)
                 continue
             boards = None if buckets is None else (batch.select(mine), *buckets.select(mine))
-            weighted = None if weights is None else weights[:, mine]
-            arguments.append((updates, boards, reach[:, list(lines)], epoch, prune_below, weighted))
+            arguments.append((updates, boards, reach[:, list(lines)], epoch, prune_below))
         values = self.hosts.call("sweep", arguments)
         self._batch = batch
         self._count(is_new, arguments, values)
@@ -183,7 +181,7 @@ class HostFleet:
         for given, value in zip(arguments, values):
             if given is None or value is None:
                 continue
-            _, boards, reach, _, _, _ = given
+            _, boards, reach, _, _ = given
             traffic.messages += 2
             traffic.sent += reach.nbytes
             traffic.received += value.nbytes

@@ -106,7 +106,6 @@ class ShardHost:
         reach: NDArray[np.float32],
         epoch: int,
         prune_below: float | None,
-        weights: NDArray[np.float64] | None,
     ) -> NDArray[np.float64]:
         """See `Fleet.sweep`, on the boards given now or on the last ones; `reach` is that of the shard's lines."""
         if boards is not None:
@@ -115,7 +114,7 @@ class ShardHost:
             raise ValueError("a host sweeps boards that it was sent: none so far")
         whole = np.zeros((len(updates), self._num_lines, NUM_CLASSES), dtype=np.float32)
         whole[:, list(self._shard.lines)] = reach
-        return shard_values(self._shard, updates, self._batch, whole, epoch, prune_below, weights)
+        return shard_values(self._shard, updates, self._batch, whole, epoch, prune_below)
 
     def rows(self, table: str, epoch: int) -> RowsByKey:
         """See `solver.blueprint.fleet.Fleet.rows`."""

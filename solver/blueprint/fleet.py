@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -57,13 +57,10 @@ class Update(NamedTuple):
         The player.
     trained
         In whose game: the player who is trained there. None: both play from the trained tables.
-    learns
-        Whether tables change. Without, the sweep only says what the lines are worth.
     """
 
     own: int
     trained: int | None = None
-    learns: bool = True
 
 
 def owned(textures: Sequence[int] | NDArray[np.integer], owner: Sequence[int] | None) -> NDArray[np.bool_]:
@@ -102,7 +99,6 @@ class Fleet(Protocol):
         reach: NDArray[np.float32],
         epoch: int,
         prune_below: float | None = None,
-        weights: NDArray[np.float64] | None = None,
     ) -> list[Answer]:
         """Update players on the boards of an iteration: values ``[board, line, update, 169]``.
 
@@ -112,9 +108,6 @@ class Fleet(Protocol):
             That of the opponent of each update, ``[update, line, 169]``.
         prune_below
             Regret under which actions are skipped (None: no action).
-        weights
-            Of the boards in each update, ``[update, board]``, instead of those of the batch; boards of weight 0 are
-            left out.
         """
 
     def flop_values(
@@ -144,23 +137,11 @@ def shard_values(
     reach: NDArray[np.float32],
     epoch: int,
     prune_below: float | None,
-    weights: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
     """What one shard answers to `Fleet.sweep`, for boards that are all its own."""
-    boards = [batch] * len(updates)
-    if weights is not None:
-        boards = [replace(batch, weights=counted) for counted in weights]
     swept = [
-        shard.sweep(
-            update.own,
-            dealt,
-            seen,
-            epoch,
-            trained=update.trained,
-            learns=update.learns,
-            prune_below=prune_below,
-        )
-        for update, dealt, seen in zip(updates, boards, reach)
+        shard.sweep(update.own, batch, seen, epoch, trained=update.trained, prune_below=prune_below)
+        for update, seen in zip(updates, reach)
     ]
     return np.stack(swept, axis=2)
 
@@ -186,15 +167,13 @@ class LocalFleet:
         reach: NDArray[np.float32],
         epoch: int,
         prune_below: float | None = None,
-        weights: NDArray[np.float64] | None = None,
     ) -> list[Answer]:
         """See `Fleet.sweep`."""
         answers: list[Answer] = []
         for shard in self.shards:
             mine = owned(batch.textures, shard.textures)
             if mine.any():
-                counted = None if weights is None else weights[:, mine]
-                answer = shard_values(shard, updates, batch.select(mine), reach, epoch, prune_below, counted)
+                answer = shard_values(shard, updates, batch.select(mine), reach, epoch, prune_below)
                 answers.append((shard.lines, mine, answer))
         return answers
 

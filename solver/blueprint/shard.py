@@ -28,7 +28,6 @@ from solver.blueprint.boards import (
 from solver.blueprint.flop_values import FlopBoards, FlopEvaluator, Response
 from solver.blueprint.kernels import (
     ANSWERED,
-    EXPECTED,
     FROM_TABLES,
     RESPONDS,
     UPDATE,
@@ -162,10 +161,9 @@ class Shard:
         epoch: int,
         *,
         trained: int | None = None,
-        learns: bool = True,
         prune_below: float | None = None,
     ) -> NDArray[np.float64]:
-        """Value and update one player on the boards of an iteration; boards of weight 0 are left out.
+        """Value and update one player on the boards of an iteration.
 
         Parameters
         ----------
@@ -180,8 +178,6 @@ class Shard:
         trained
             With opponents, the player whose game this is. Its opponent is updated first. Then it is updated on the
             same boards, on whose rivers it meets the opponent's best responses.
-        learns
-            Whether regrets and averages change.
         prune_below
             Skip what lies behind an action on flop or turn (never on the river) whose regret is below this
             number, in chips times deals, in every bucket of the board. Opponents are never pruned.
@@ -198,10 +194,7 @@ class Shard:
         self._work.keep[:] = 1.0
         responds = trained is not None and own != trained
         floor = -np.inf if prune_below is None or responds else prune_below
-        mode = UPDATE if learns else EXPECTED
         for b, deal in enumerate(deals):
-            if batch.weights[b] == 0:
-                continue
             texture = self._slot(int(batch.textures[b]))
             self._refresh(deal, texture, epoch, factors)
             for number in range(self.pots.num_rounds):
@@ -209,7 +202,7 @@ class Shard:
                 here = np.where((lines >= 0)[:, None], np.asarray(reach)[lines], 0)
                 play = self._play(own, trained, deal, texture, (b, number))
                 found = self._sweep(
-                    own, deal, here, self._pays[number][own], mode, float(batch.weights[b]), floor, play
+                    own, deal, here, self._pays[number][own], float(batch.weights[b]), floor, play
                 )
                 for line, value in zip(lines.tolist(), found):
                     if line >= 0:
@@ -272,7 +265,6 @@ class Shard:
         deal: BoardHands,
         reach: NDArray,
         pays: NDArray,
-        mode: int,
         weight: float,
         prune_below: float,
         play: _Play,
@@ -287,7 +279,7 @@ class Shard:
             play.opponent,
             np.ascontiguousarray(reach, dtype=self.regret.dtype),
             play.average,
-            mode,
+            UPDATE,
             weight / LIVE_FRACTION,
             play.river,
             play.choices,

@@ -8,8 +8,11 @@ both games the opponent is updated first and the trained player second. The blue
 play.
 
 Against such an opponent every flop costs something, because it sees more. A player who learned before the flop what
-that opponent takes would fold what two equals play. So the trained players learn before the flop against each other, in
-a third trunk, and only after it against their opponents. With ``guarded`` they learn against them before the flop too.
+that opponent takes would fold what two equals play. One who learned it where two players trained like that meet would
+learn what hands win between careful players, which is not what they are worth either. So a phase of the plain game
+comes first, in which both players meet each other on all streets, with a third trunk. Its average strategy before the
+flop stays. Only after the flop do the players go on to learn against their opponents. With ``guarded`` they learn
+against them before the flop too.
 
 A trunk learns from few boards, on which the luck of the cards is larger than what it has to learn. Where boards are
 dealt from the whole deck, known luck is taken off first (`solver.blueprint.known_luck`).
@@ -84,25 +87,20 @@ class _Dealt(NamedTuple):
 
 _Rounds = tuple[tuple[_Step, ...], ...]
 
-#: An iteration in one game: one seat after the other.
-_ONE_GAME: _Rounds = ((_Step(Update(0)),), (_Step(Update(1)),))
 #: An iteration in two games: the opponents first, then the trained players, before and after the flop.
 _TWO_GAMES: _Rounds = (
     (_Step(Update(1, trained=0), 0), _Step(Update(0, trained=1), 1)),
     (_Step(Update(0, trained=0), 0), _Step(Update(1, trained=1), 1)),
 )
-#: The trunk in which trained players meet.
-_SELF_PLAY = 2
-#: The same, but before the flop the trained players learn against each other, in a trunk of their own.
-_WITH_SELF_PLAY: _Rounds = (
-    (
-        *_TWO_GAMES[0],
-        *(_Step(Update(seat, learns=False), _SELF_PLAY) for seat in range(2)),
-    ),
-    tuple(step._replace(moves=False) for step in _TWO_GAMES[1]),
-)
-#: Self-play values one in so many boards at most: there is less to learn before the flop than after it.
-_SELF_PLAY_EVERY = 4
+#: The same, but the trained players do not learn before the flop.
+_AFTER_THE_FLOP: _Rounds = (_TWO_GAMES[0], tuple(step._replace(moves=False) for step in _TWO_GAMES[1]))
+#: The trunk of the plain game where there are opponents too.
+_PLAIN = 2
+
+
+def _plain_game(trunk: int) -> _Rounds:
+    """An iteration in which the players meet each other: one seat after the other."""
+    return tuple((_Step(Update(seat), trunk),) for seat in range(2))
 
 
 class BlueprintTrainer:
@@ -126,7 +124,8 @@ class BlueprintTrainer:
         Each player is trained in a game of its own, against an opponent who responds on the river and sees these
         buckets on flop and turn; None: against itself.
     guarded
-        With opponents: whether players learn against them before the flop as well.
+        With opponents: whether players learn against them before the flop as well. Without, that is learned in a phase
+        of the plain game.
     pruning
         Whether and when to prune.
     dtype
@@ -152,16 +151,12 @@ class BlueprintTrainer:
         self.bucketing = bucketing
         self.pruning = pruning
         if opponents is None:
-            self._rounds, trunks = _ONE_GAME, 1
+            self._rounds, trunks = _plain_game(0), 1
         else:
-            self._rounds, trunks = (_TWO_GAMES, 2) if guarded else (_WITH_SELF_PLAY, 3)
+            self._rounds, trunks = (_TWO_GAMES, 2) if guarded else (_AFTER_THE_FLOP, 3)
         self.trunks = [Trunk(game) for _ in range(trunks)]
-        self._luck = {
-            (step.trunk, step.update.own): KnownLuck(game)
-            for steps in self._rounds
-            for step in steps
-            if step.moves
-        }
+        self._plain = False
+        self._luck: dict[tuple[int, int], KnownLuck] = {}
         self.clock = EpochClock()
         self.shards: list[Shard] = []
         if fleet is None:
@@ -188,17 +183,45 @@ class BlueprintTrainer:
         self._boards: dict[int, Future[_Dealt]] = {}
         self._second_thread = ThreadPoolExecutor(1)
 
-    def begin_phase(self, schedule: Schedule, sampler: BoardSampler, after_epoch: int | None = None) -> None:
+    @property
+    def has_plain_phase(self) -> bool:
+        """Whether play before the flop is learned in a phase of the plain game, and kept from then on."""
+        return len(self.trunks) > _PLAIN
+
+    def begin_phase(
+        self,
+        schedule: Schedule,
+        sampler: BoardSampler,
+        after_epoch: int | None = None,
+        *,
+        plain: bool = False,
+    ) -> None:
         """Start a phase: regrets continue, the average starts afresh, iterations count from 1.
 
-        `after_epoch` is the last epoch of the phase before, needed to begin phases again before `restore`.
+        Parameters
+        ----------
+        schedule, sampler
+            Discounts and boards of the phase.
+        after_epoch
+            Last epoch of the phase before, needed to begin phases again before `restore`.
+        plain
+            Whether this is the phase of the plain game, for trainers that have one (`has_plain_phase`).
         """
+        if plain and not self.has_plain_phase:
+            raise ValueError("plain: this trainer learns before the flop in every phase")
+        self._plain = plain
         self.phase_epoch = self.epoch if after_epoch is None else after_epoch
         self.clock.begin_phase(self.phase_epoch + 1, schedule)
         self.fleet.begin_phase(self.phase_epoch + 1, schedule)
         self.sampler = sampler
         self._boards = {}
         self.iteration = 0
+        if sampler.deals_all_boards:
+            for step in (step for steps in self._phase_rounds() for step in steps if step.moves):
+                self._luck.setdefault((step.trunk, step.update.own), KnownLuck(self.game))
+
+    def _phase_rounds(self) -> _Rounds:
+        return _plain_game(_PLAIN) if self._plain else self._rounds
 
     def run(self, iterations: int) -> None:
         """Run more iterations of the phase."""
@@ -216,10 +239,10 @@ class BlueprintTrainer:
         if epoch > self.epoch:
             self.epoch, weights = epoch, self.clock.weights(epoch)
         prune_below = None if self.pruning is None else self.pruning.threshold(self.iteration)
-        for steps in self._rounds:
+        if self._keeps_preflop:
+            self._play_as_in_plain_game()
+        for steps in self._phase_rounds():
             self._update(steps, dealt, weights, prune_below)
-        if len(self.trunks) > _SELF_PLAY:
-            self._share_preflop()
 
     def _update(
         self,
@@ -233,45 +256,27 @@ class BlueprintTrainer:
         reach = np.stack(
             [self.game.reach(self.trunks[step.trunk].strategy, 1 - step.update.own) for step in steps]
         )
-        some = self._some_boards(batch)
-        weights = np.stack([some if step.trunk == _SELF_PLAY else batch.weights for step in steps])
-        answers = self.fleet.sweep(updates, batch, reach.astype(np.float32), self.epoch, prune_below, weights)
+        answers = self.fleet.sweep(updates, batch, reach.astype(np.float32), self.epoch, prune_below)
         by_board = np.moveaxis(board_values(len(self.game.lines), answers), 2, 0)
-        values = [sum_boards(boards) for boards in by_board]
-        if dealt.moments is not None:
-            for value, step, *measured in zip(values, steps, weights, reach, by_board):
-                if step.moves:
-                    value -= self._known_luck(step, dealt, *measured)
-        for step, value in zip(steps, values):
-            if step.moves and step.trunk != _SELF_PLAY:
-                self.trunks[step.trunk].update(step.update.own, value, discounts)
-        meeting = [value for step, value in zip(steps, values) if step.trunk == _SELF_PLAY]
-        if meeting:
-            self.trunks[_SELF_PLAY].update_together(meeting, discounts)
+        for step, seen, boards in zip(steps, reach, by_board):
+            if not step.moves:
+                continue
+            value = sum_boards(boards)
+            if dealt.moments is not None:
+                known = self._luck[step.trunk, step.update.own]
+                value -= known.luck(batch.boards, dealt.moments, batch.weights, seen, boards)
+            self.trunks[step.trunk].update(step.update.own, value, discounts)
 
-    def _known_luck(
-        self, step: _Step, dealt: _Dealt, weights: Floats, reach: Floats, values: Floats
-    ) -> Floats:
-        """The luck in what the lines of a step were worth on the boards that it played."""
-        assert dealt.moments is not None
-        played = weights > 0
-        known = self._luck[step.trunk, step.update.own]
-        boards = dealt.batch.boards[played]
-        return known.luck(boards, dealt.moments[played], weights[played], reach, values[played])
+    @property
+    def _keeps_preflop(self) -> bool:
+        return self.has_plain_phase and not self._plain
 
-    def _some_boards(self, batch: BoardBatch) -> NDArray[np.float64]:
-        """Weights of the boards on which trained players meet, 0 for the others: each in its turn, over iterations."""
-        place = np.arange(len(batch))
-        # A divisor, so that all turns have the same weight.
-        every = max(count for count in range(1, _SELF_PLAY_EVERY + 1) if len(batch) % count == 0)
-        return np.where(place % every == self.iteration % every, every * batch.weights, 0.0)
-
-    def _share_preflop(self) -> None:
-        """Let the trained player of each game play before the flop as in self-play."""
-        seats = self._seats()
+    def _play_as_in_plain_game(self) -> None:
+        """Let the trained player of each game play before the flop as the average of the plain game."""
+        seats, played = self._seats(), self.trunks[_PLAIN].average()
         for seat in range(2):
             rows = seats == seat
-            self.trunks[seat].strategy[rows] = self.trunks[_SELF_PLAY].strategy[rows]
+            self.trunks[seat].strategy[rows] = played[rows]
 
     def _seats(self) -> NDArray[np.int8]:
         """Who acts before each preflop node."""
@@ -313,6 +318,8 @@ class BlueprintTrainer:
 
     def preflop(self, table: str = "average") -> Floats:
         """The average strategy before the flop, or with ``regret`` the current one, ``[node, class]``."""
+        if self._keeps_preflop:
+            return self.trunks[_PLAIN].average()
         played = [trunk.average() if table == "average" else trunk.strategy for trunk in self.trunks]
         if len(played) == 2:
             return np.where((self._seats() == 1)[:, None], played[1], played[0])
@@ -361,6 +368,8 @@ class BlueprintTrainer:
         for place, trunk in self._trunk_names():
             trunk.restore({name: state[f"{place}/{name}"] for name in SAVED})
         for place, known in self._luck_names():
-            known.restore({name: state[f"{place}/{name}"] for name in LUCK_SAVED})
+            # A state from before this phase knows nothing of trunks that only this phase moves.
+            if f"{place}/{LUCK_SAVED[0]}" in state:
+                known.restore({name: state[f"{place}/{name}"] for name in LUCK_SAVED})
         self.fleet.restore(state)
         self.epoch, self.iteration, self.phase_epoch = (int(n) for n in state["counters"])

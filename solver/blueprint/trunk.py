@@ -6,7 +6,6 @@ unit: chips times deals, summed over the combos of a class.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,10 +121,6 @@ class Trunk:
         `weights` are the factors of the epoch in its first iteration.
         """
         self.tables.update(seat, flop_values, weights)
-
-    def update_together(self, flop_values: Sequence[Floats], weights: DiscountWeights = NO_DISCOUNT) -> None:
-        """Update both seats at once, given the value of each flop line to each."""
-        self.tables.update_together(flop_values, weights)
 
     def average(self) -> Floats:
         """The average strategy, ``[node, class]`` (uniform where a class was never played to a node)."""

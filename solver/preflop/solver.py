@@ -30,10 +30,7 @@ from solver.preflop.game import NUM_DEALS, EquityTable, PreflopGame
 from solver.preflop.kernels import (
     Factors,
     TableArrays,
-    _add_regrets,
     _iterate_checked_down,
-    _reach,
-    _regret_matching,
     _update,
 )
 from solver.preflop.probabilities import Floats, normalised, uniform
@@ -101,20 +98,6 @@ class PreflopTables:
             np.empty(self.regret.shape),
             np.empty(self.regret.shape),
         )
-
-    def update_together(self, leaf_values: Sequence[Floats], weights: DiscountWeights) -> None:
-        """Update both seats at once, given what the leaves are worth to each.
-
-        Neither meets the other's new strategy.
-        """
-        arrays, factors = self.game.arrays, _factors(weights)
-        reach = np.empty(self.regret.shape)
-        values = [self.game.node_values(self.strategy, seat, leaf_values[seat]) for seat in range(2)]
-        for seat in range(2):
-            _reach(arrays.player, arrays.parent, self.strategy, seat, reach)
-            _add_regrets(arrays, seat, factors, weights.floor_negative, reach, values[seat], self.arrays)
-        for seat in range(2):
-            _regret_matching(arrays, seat, factors.prediction, weights.predictive, self.arrays)
 
     def iterate_checked_down(self, weights: Sequence[DiscountWeights]) -> None:
         """Run `iterate` with `CheckDown` once for each of some weights of one schedule, in one compiled loop."""

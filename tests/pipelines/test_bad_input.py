@@ -163,6 +163,7 @@ CONFIG = [
     ("solver.prune_below=-inf", "solver.prune_below: -inf is not accepted"),
     ("dcfr.gamma=nan", "dcfr.gamma: nan is not accepted"),
     ("lcfr.iterations=0 dcfr.iterations=0", "dcfr.iterations: 0 is not accepted: at least 1, unless lcfr"),
+    ("lcfr.iterations=0", "lcfr.iterations: 0 is not accepted: at least 1 with solver.preflop=self_play"),
     ("lcfr.iterations=1e3", "lcfr.iterations: 1000.0 is not accepted"),
     ("evaluate.final_tier=x", "evaluate.final_tier: 'x' is not accepted"),
     ("evaluate.ev_error=0", "evaluate.ev_error: 0 is not accepted: greater than or equal to 0.001"),

@@ -28,6 +28,7 @@ OLD_FAST = [
     "+preset=fast",
     "evaluate=small_full",
     "solver.opponent=abstract",
+    "lcfr.iterations=200",
     "dcfr.iterations=800",
     "dcfr.measurements=2",
 ]

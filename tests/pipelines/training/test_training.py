@@ -531,11 +531,13 @@ def test_without_iterations_of_its_own_dcfr_exports_the_average_of_lcfr(
 def test_dcfr_runs_without_lcfr_before_it(
     inputs: dict[str, Bundle], store: BundleStore, tmp_path: Path
 ) -> None:
-    first = LcfrConfig(TRAINING, changed(FIRST, iterations=0))
+    guarded = changed(TRAINING, preflop="guarded")
+    first = LcfrConfig(guarded, changed(FIRST, iterations=0))
     bundle = commit(
         store, "lcfr", "zero", first, lcfr.compute(first, inputs, Run(tmp_path / "a", InProcess()))
     )
-    result = dcfr_again({**inputs, "lcfr": bundle}, store, "only", Run(tmp_path / "b", InProcess()))
+    second = DcfrConfig(guarded, SECOND)
+    result = dcfr_again({**inputs, "lcfr": bundle}, store, "only", Run(tmp_path / "b", InProcess()), second)
     assert result["trace"]["exploitability"][0] > result["trace"]["exploitability"][-1]
 
 

@@ -85,6 +85,9 @@ def test_without_abstraction_both_games_reach_the_equilibrium(guarded: bool) -> 
     sampler, flops = small_game()
     hands = EveryHand(sampler.cards)
     trainer = BlueprintTrainer(game, pot_types(game), hands, opponents=hands, guarded=guarded)
+    if not guarded:
+        trainer.begin_phase(schedule("dcfr"), sampler, plain=True)
+        trainer.run(100)
     trainer.begin_phase(schedule("lcfr"), sampler)
     gaps = []
     for iterations in (20, 60, 320):
@@ -94,6 +97,43 @@ def test_without_abstraction_both_games_reach_the_equilibrium(guarded: bool) -> 
     # A best responder changes its mind at once, so averages take longer than against a learner.
     assert gaps[0] > 2 * gaps[1] > 4 * gaps[2]
     assert 0 < gaps[2] < 20
+
+
+def test_before_the_flop_players_keep_what_they_learned_in_the_plain_game() -> None:
+    game = game_of()
+    sampler, _ = small_game()
+    trainer = BlueprintTrainer(game, pot_types(game), FewBuckets(), opponents=FewBuckets())
+    itself = BlueprintTrainer(game, pot_types(game), FewBuckets())
+    trainer.begin_phase(schedule("lcfr"), sampler, plain=True)
+    itself.begin_phase(schedule("lcfr"), sampler)
+    for plain in (trainer, itself):
+        plain.run(12)
+    # The plain game is that of players without opponents, on every street.
+    np.testing.assert_array_equal(trainer.preflop(), itself.preflop())
+    np.testing.assert_array_equal(trainer.preflop("regret"), itself.preflop("regret"))
+    np.testing.assert_array_equal(trainer.blueprint().table, itself.blueprint().table)
+    trainer.begin_phase(schedule("dcfr"), sampler)
+    trainer.run(3)
+    for table in ("average", "regret"):
+        np.testing.assert_array_equal(trainer.preflop(table), itself.preflop())
+    assert not np.array_equal(trainer.blueprint().table, itself.blueprint().table)
+    # The opponents of each game answer before the flop too.
+    seats = game.preflop.tree.player[np.maximum(game.preflop.tree.parent, 0)]
+    for seat in range(2):
+        played = trainer.trunks[seat].strategy
+        np.testing.assert_array_equal(played[seats == seat], itself.preflop()[seats == seat])
+        assert not np.array_equal(played[seats != seat], itself.preflop()[seats != seat])
+
+
+def test_a_trainer_without_a_plain_phase_refuses_one() -> None:
+    game = game_of()
+    sampler, _ = small_game()
+    for trainer in (
+        BlueprintTrainer(game, pot_types(game), FewBuckets()),
+        BlueprintTrainer(game, pot_types(game), FewBuckets(), opponents=FewBuckets(), guarded=True),
+    ):
+        with pytest.raises(ValueError, match="plain: this trainer learns before the flop in every phase"):
+            trainer.begin_phase(schedule("lcfr"), sampler, plain=True)
 
 
 @pytest.mark.parametrize("trained", [0, 1])

@@ -171,7 +171,7 @@ def test_training_gives_the_same_bytes_however_it_is_split(scope: str, opponents
     states = []
     for specs in splits:
         trainer = BlueprintTrainer(game, pots, FewBuckets(), specs, opponents=opponents)
-        trainer.begin_phase(schedule("lcfr"), flop_sampler())
+        trainer.begin_phase(schedule("lcfr"), flop_sampler(), plain=trainer.has_plain_phase)
         trainer.run(5)
         trainer.begin_phase(schedule("dcfr"), flop_sampler(seed=4))
         trainer.run(4)
@@ -186,18 +186,29 @@ def test_a_run_that_stops_and_resumes_ends_with_the_same_bytes(opponents: FewBuc
     game = game_of()
     pots = pot_types(game)
 
-    def trainer() -> BlueprintTrainer:
+    def trainer(phases: int) -> BlueprintTrainer:
         result = BlueprintTrainer(game, pots, FewBuckets(), opponents=opponents)
-        result.begin_phase(schedule("lcfr"), flop_sampler())
+        first, second = flop_sampler(), flop_sampler(seed=4)
+        result.begin_phase(schedule("lcfr"), first, plain=result.has_plain_phase)
+        if phases == 2:
+            result.begin_phase(schedule("dcfr"), second, after_epoch=first.epoch(5))
         return result
 
-    straight, stopped, resumed = trainer(), trainer(), trainer()
-    straight.run(9)
-    stopped.run(5)
-    resumed.restore(stopped.state())
-    resumed.run(4)
-    for key, array in straight.state().items():
-        assert array.tobytes() == resumed.state()[key].tobytes(), key
+    straight = trainer(1)
+    straight.run(3)
+    first = trainer(1)
+    first.restore(straight.state())
+    for one in (straight, first):
+        one.run(2)
+        one.begin_phase(schedule("dcfr"), flop_sampler(seed=4))
+        one.run(2)
+    second = trainer(2)
+    second.restore(straight.state())
+    for one in (straight, first, second):
+        one.run(3)
+    for resumed in (first, second):
+        for key, array in straight.state().items():
+            assert array.tobytes() == resumed.state()[key].tobytes(), key
 
 
 def test_coarse_buckets_stay_exploitable_and_the_responder_finds_it_after_the_flop() -> None:
