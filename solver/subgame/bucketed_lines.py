@@ -69,6 +69,8 @@ class BucketedLines:
         First node of each line.
     combos
         Of each player's hands.
+    masses
+        Of each player, how much a hand counts in what its bucket learns, by combo.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class BucketedLines:
         lines: Sequence[int],
         num_buckets: tuple[int, int, int],
         combos: tuple[NDArray[np.int64], NDArray[np.int64]],
+        masses: tuple[NDArray[np.float64], NDArray[np.float64]],
     ) -> None:
         self.plan = LanePlan.build(tree, lines)
         self.layout = TableLayout(self.plan, num_buckets)
@@ -84,7 +87,7 @@ class BucketedLines:
         self.average = np.zeros(self.layout.size, dtype=DTYPE)
         first, second = (line_payoffs(self.plan, own) for own in range(2))
         self.pays = (first, second)
-        self.combos = combos
+        self.combos, self.masses = combos, masses
         self._starts, self._counts = self.layout.starts(), np.array(num_buckets)
         self._by_hand = by_hand_showdown(DTYPE)
         shape = self._shape()
@@ -160,7 +163,7 @@ class BucketedLines:
         return (
             self.plan.programs[own],
             self.pays[own],
-            deal.hands,
+            deal.hands._replace(mass=self.masses[own][deal.combos]),
             deal.combos,
             side,
             side,

@@ -64,6 +64,7 @@ class RiverLines(BucketedLines):
             self.pays[own],
             deal.hands,
             deal.combos,
+            self.masses[own],
             deal.runs[RIVER],
             self.regret if learns else self.average,
             self._starts,
@@ -101,6 +102,7 @@ def _sweep_river(
     pays: Any,
     hands: Any,
     keys: Any,
+    masses: Any,
     runs: Any,
     source: Any,
     tables: Any,
@@ -114,10 +116,12 @@ def _sweep_river(
 ) -> None:
     """Sweep all lines on one river for the lanes' own player, adding root values times `weight` to `out`.
 
-    The arguments are those of `solver.blueprint.kernels._sweep_board`, with both players in the same tables.
+    `masses` holds how much each combo counts in what its bucket learns. The other arguments are those of
+    `solver.blueprint.kernels._sweep_board`, with both players in the same tables.
     """
     n = len(keys)
     size = np.int64(n * WIDTH)
+    mass = masses[keys]
     gain = weight if mode == UPDATE else 0.0
     table, buckets = tables[RIVER], num_buckets[RIVER]
     for b in range(lanes.street_blocks[RIVER], lanes.street_blocks[RIVER + 1]):
@@ -130,7 +134,7 @@ def _sweep_river(
             continue
         _descend(lanes, b, n, runs, source, table, buckets, average, gain, work)
         _terminals(lanes, b, n, hands, pays, work)
-        _ascend(lanes, b, n, runs, hands.mass, source, table, buckets, mode, weight, work)
+        _ascend(lanes, b, n, runs, mass, source, table, buckets, mode, weight, work)
         root = block.value * size
         scale = splat(out, weight)
         for h in range(n):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abstractions.cards import NUM_COMBOS
 from solver.betting.lines import RIVER
 from solver.betting.public_tree import PublicTree
 from solver.blueprint.boards import NUM_LIVE, Bucketing
@@ -41,6 +42,8 @@ class TrainedLeaves:
         Buckets that later streets are played in.
     run_outs
         Run-outs that an iteration plays below each board.
+    protected
+        A player whose hands all count the same, because a safe solve protects against every one of them.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class TrainedLeaves:
         run_outs: int,
         seed: int = 0,
         threads: int = 1,
+        protected: int | None = None,
     ) -> None:
         self.sampled = SampledBoards(game, bucketing, texture, run_outs, seed)
         lines = [int(tree.children_of(int(nodes[leaf]))[0]) for leaf in leaves]
@@ -63,9 +67,13 @@ class TrainedLeaves:
         self.members = [np.array(part) for part in parts]
         first, second = (combos_of(hands) for hands in game.hands)
         self.combos = (first, second)
+        masses = (
+            hand_masses(game, 0, equal=protected == 0),
+            hand_masses(game, 1, equal=protected == 1),
+        )
         kind = RiverLines if tree.street[lines[0]] == RIVER else BucketedLines
         self.groups = [
-            kind(tree, [lines[k] for k in part], bucketing.num_buckets, self.combos) for part in parts
+            kind(tree, [lines[k] for k in part], bucketing.num_buckets, self.combos, masses) for part in parts
         ]
         self.num_lines = len(lines)
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
@@ -138,3 +146,14 @@ class TrainedLeaves:
         value_waiting(0)
         for other in others:
             other.result()
+
+
+def hand_masses(game: CardGame, player: int, *, equal: bool) -> NDArray[np.float64]:
+    """How much each hand of a player counts in what its bucket learns, by combo: as much as in its range, or `equal`.
+
+    In the game that is solved, chance deals a hand as often as its range says. So the regret of a bucket is the sum of
+    what its hands regret, each times its weight in the range.
+    """
+    masses = np.zeros(NUM_COMBOS)
+    masses[combos_of(game.hands[player])] = 1.0 if equal else game.weights[player]
+    return masses
