@@ -7,8 +7,9 @@ is given the reach of both players and answers with counterfactual values.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,5 +60,24 @@ class LeafProvider(Protocol):
             has reach 0.
         player
             Whose values are asked for.
+        """
+        ...
+
+
+@runtime_checkable
+class ThreadedLeafProvider(LeafProvider, Protocol):
+    """A provider with threads of its own, beside which the engine can go on with its own work."""
+
+    def values_beside(
+        self, leaves: Leaves, arriving: NDArray[Any], player: int, meanwhile: Callable[[], None]
+    ) -> NDArray[np.float64]:
+        """As `values`, of leaves on one board.
+
+        Parameters
+        ----------
+        arriving
+            The opponent's reach.
+        meanwhile
+            Called once, on the calling thread, while other threads value the leaves.
         """
         ...

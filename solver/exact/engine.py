@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.cfr.exploitability import Evaluation
 from solver.cfr.handles import Handle
-from solver.cfr.leaves import LeafProvider, Leaves
+from solver.cfr.leaves import LeafProvider, Leaves, ThreadedLeafProvider
+from solver.cfr.resolved import resolved
 from solver.cfr.schedules import Schedule
 from solver.exact.allocation import (
     PRECISIONS,
@@ -31,10 +32,12 @@ from solver.exact.deals import CardGame, Deals, deal, num_runouts, padded
 from solver.exact.leaf_rows import LeafRows
 from solver.exact.pair_weights import PairWeights
 from solver.exact.sweep import (
+    BACK,
     BELOW,
     BEST_RESPONSE,
     CURRENT,
     DOWN,
+    ENDS,
     ESTIMATE,
     EXPECTED,
     REACH,
@@ -179,6 +182,10 @@ class CfrEngine:
         room = None if memory_limit is None else memory_limit - self.table_bytes
         pairs = self.pair_weights.tables(self.deals, allins, value_rows, types.rows, room)
         self._leaf_rows = LeafRows(betting, self.deals, self._chance, types.rows)
+        #: The provider, where sweeps can go on beside it.
+        self._beside = (
+            leaves if self._leaf_rows.are_at_root and isinstance(leaves, ThreadedLeafProvider) else None
+        )
         first, second = (
             Layout._make(
                 (
@@ -216,6 +223,8 @@ class CfrEngine:
         self._games = tuple(map(Handle, self.layouts))
         self._scratch = tuple(map(Handle, self._work))
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
+        #: Compiled code of the sweeps, known from the first one on.
+        self._code: Callable[..., None] | None = None
 
     @property
     def leaves(self) -> Leaves:
@@ -586,16 +595,30 @@ class CfrEngine:
 
     def _sweep(self, factors: Floats, iteration: int, mode: int, own: int) -> None:
         """One sweep of a player on all threads, leaves first."""
-        self._value_leaves(mode, own)
         if mode in (BEST_RESPONSE, EXPECTED):
             self._corrected[own] = iteration
         players = (own, own)
+        if self._beside is not None:
+            self._sweep_beside(self._beside, factors, iteration, mode, own)
+            return
+        self._value_leaves(mode, own)
         if self._pool is None:
             self._call(factors, iteration, mode, WHOLE, players, 0)
         else:
             self._call(factors, iteration, mode, DOWN, players, 0)
             self._on_all_threads(factors, iteration, mode, BELOW, players)
             self._call(factors, iteration, mode, UP, players, 0)
+
+    def _sweep_beside(
+        self, provider: ThreadedLeafProvider, factors: Floats, iteration: int, mode: int, own: int
+    ) -> None:
+        """One sweep of a player that values the lines which end at the root beside the provider's threads."""
+        players = (own, own)
+        self._call(factors, iteration, mode, DOWN, players, 0)
+        self._leaf_rows.ask_beside(
+            provider, own, lambda: self._call(factors, iteration, mode, ENDS, players, 0)
+        )
+        self._call(factors, iteration, mode, BACK, players, 0)
 
     def _value_leaves(self, mode: int, own: int) -> None:
         """Ask the provider for the values that the next sweep of a player finds at the leaves."""
@@ -635,7 +658,7 @@ class CfrEngine:
         thread: int,
         path: NDArray[np.int64] | None = None,
     ) -> None:
-        _run(
+        arguments = (
             self._games,
             self._weights,
             self.groups,
@@ -657,6 +680,9 @@ class CfrEngine:
             self._scratch[thread if phase == REACH else 0],
             self._scratch[thread],
         )
+        if self._code is None:
+            self._code = resolved(_run, *arguments)
+        self._code(*arguments)
 
     def _set_tables(self, first: Tables, second: Tables) -> None:
         self.tables = (first, second)

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.betting.public_tree import PublicTree
-from solver.cfr.leaves import LeafProvider, Leaves
+from solver.cfr.leaves import LeafProvider, Leaves, ThreadedLeafProvider
 from solver.exact.betting_plan import leaf_nodes
 from solver.exact.deals import Deals
 
@@ -93,6 +93,11 @@ class LeafRows:
         return len(self.leaves)
 
     @property
+    def are_at_root(self) -> bool:
+        """Whether all leaves are on the root's board."""
+        return self.boards == [0]
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the rows."""
         return sum(array.nbytes for array in (*self.reach, *self.values))
@@ -110,7 +115,16 @@ class LeafRows:
         ValueError
             If the provider answers with an array of another shape.
         """
-        values = np.asarray(provider.values(self.leaves, _SavedReach(self, save_reach), player))
+        self._take(provider.values(self.leaves, _SavedReach(self, save_reach), player), player)
+
+    def ask_beside(self, provider: ThreadedLeafProvider, player: int, meanwhile: Callable[[], None]) -> None:
+        """As `ask`, of leaves at the root: the sweeps have saved the opponent's reach, and go on with `meanwhile`."""
+        arriving = self.saved_reach(1 - player)
+        self._take(provider.values_beside(self.leaves, arriving, player, meanwhile), player)
+
+    def _take(self, answer: NDArray[np.float64], player: int) -> None:
+        """Write a provider's answer to where the sweeps find it."""
+        values = np.asarray(answer)
         expected = len(self.leaves), self._num_hands(player)
         if values.shape != expected:
             raise ValueError(

@@ -63,8 +63,10 @@ from solver.exact.sweep_arrays import Discounts
 #: is a best response with the corrections that training has at hand (`solver.exact.pair_weights`).
 UPDATE, BEST_RESPONSE, EXPECTED, CURRENT, ESTIMATE = range(5)
 #: Phases. `WHOLE` is a sweep by one thread. Threads that share one go `DOWN` from the root, then each through its part
-#: `BELOW`, then `UP` to the root. `REACH` goes down only, and saves the reach of the leaves.
-WHOLE, DOWN, BELOW, UP, REACH = range(5)
+#: `BELOW`, then `UP` to the root. `REACH` goes down only, and saves the reach of the leaves. Where all leaves are on
+#: the root's board, one thread goes `DOWN`, values the lines that end there (`ENDS`) while others value the leaves, and
+#: takes those values `BACK` to the root.
+WHOLE, DOWN, BELOW, UP, REACH, ENDS, BACK = range(7)
 
 
 @njit(cache=True, nogil=True)
@@ -167,15 +169,15 @@ def _sweep(
                 _collect(game, s, b, groups if s == 0 else 1, totals, work)
         elif phase == UP:
             _collect(game, s, b, groups, totals, work)
-        else:
+        elif phase not in (ENDS, BACK):
             if s == 1 and _group(game, b, groups) % threads != thread:
                 work.cursor[s, 0] += 1
                 continue
             _enter(game, s, b, weights, above if s == 1 else work, work)
             _descend(game, s, b, opp_tables, discounts, mode, work)
-            if phase == REACH:
+            if phase in (REACH, DOWN):
                 _save_leaf_reach(game, s, b, work)
-            else:
+            if phase != REACH:
                 _clear_values(game, s, b, work)
                 _clear_totals(game, s, b, groups, totals, work)
             if phase == DOWN:
@@ -188,9 +190,10 @@ def _sweep(
                     path[s] + 1 if only else np.int64(game.boards[b].first + game.boards[b].count)
                 )
                 continue
-        if phase != REACH:
+        if phase not in (REACH, BACK):
             _allins(game, s, b, work)
             _terminals(game, s, b, mode in (BEST_RESPONSE, EXPECTED), work)
+        if phase not in (REACH, ENDS):
             _take_leaf_values(game, s, b, work)
             _ascend(game, s, b, own_tables, discounts, mode, work)
             if s == 1:

@@ -20,10 +20,10 @@ from solver.blueprint.plan import LanePlan
 from solver.blueprint.rows import normalised
 from solver.blueprint.strategy import Blueprint, BlueprintNode
 from solver.blueprint.tables import TableLayout
+from solver.subgame.bucketed_lines import DTYPE, line_payoffs
 from solver.subgame.leaf_boards import LeafBoard
 from solver.subgame.run_outs import RememberedBuckets, RunOutDealer
 from solver.subgame.subgame import Subgame
-from solver.subgame.trained_leaves import DTYPE, line_payoffs
 from solver.subgame.translation import Reading, TranslatedBlueprint, state_choice, tree_choices, tree_readings
 
 Floats = NDArray[np.float64]

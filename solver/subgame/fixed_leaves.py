@@ -24,10 +24,10 @@ from solver.blueprint.tables import TableLayout
 from solver.cfr.leaves import Leaves, Reach
 from solver.cfr.schedules import Schedule, schedule
 from solver.subgame.blueprint_play import BlueprintTables
+from solver.subgame.bucketed_lines import DTYPE, line_payoffs
 from solver.subgame.choice_kernels import _sweep_choices
 from solver.subgame.leaf_boards import SampledBoards, combos_of
 from solver.subgame.subgame import Subgame
-from solver.subgame.trained_leaves import DTYPE, line_payoffs
 from solver.subgame.translation import TranslatedBlueprint
 
 Floats = NDArray[np.float64]

@@ -9,10 +9,10 @@ from solver.blueprint.strategy import Blueprint
 from solver.exact.betting_plan import leaf_nodes
 from solver.exact.forecast import engine_bytes
 from solver.postflop.solver import AUTO
+from solver.subgame.bucketed_lines import DTYPE
 from solver.subgame.config import SubgameConfig
 from solver.subgame.solve import SAMPLED
 from solver.subgame.subgame import Subgame
-from solver.subgame.trained_leaves import DTYPE
 
 
 def forecast_bytes(blueprint: Blueprint, subgame: Subgame, config: SubgameConfig) -> int:

@@ -280,6 +280,7 @@ def search_leaves(blueprint: Blueprint, subgame: Subgame, config: SubgameConfig)
             run_outs=run_outs,
             seed=config.seed,
             threads=config.threads,
+            protected=None if config.safety == "unsafe" else 1 - subgame.streets[-1].state.actor,
         )
     return FixedContinuations(
         blueprint,

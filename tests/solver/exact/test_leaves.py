@@ -192,6 +192,36 @@ class Recorder:
         return self.provider.values(leaves, reach, player)
 
 
+class Beside:
+    """Passes a provider on, and lets the engine work first."""
+
+    def __init__(self, provider):
+        self.provider = provider
+
+    def values(self, leaves, reach, player):
+        return self.provider.values(leaves, reach, player)
+
+    def values_beside(self, leaves, arriving, player, meanwhile):
+        meanwhile()
+        return self.provider.values(leaves, {1 - player: arriving}, player)
+
+
+def test_work_beside_the_provider_changes_nothing():
+    tree, game = turn_spot()
+    cut, nodes = upper_part(tree, TURN)
+    found = []
+    for kind in (Recorder, Beside):
+        provider = kind(FixedLeaves(tree, nodes, game, by_ranks(tree, 1)))
+        engine = CfrEngine(cut, game, schedule("dcfr"), leaves=provider)
+        engine.run(5)
+        values = [engine.root_values(player, best=best) for player in range(2) for best in (False, True)]
+        tables = [part for table in engine.tables for part in (table.regret, table.average)]
+        found.append([*tables, *values])
+    for apart, beside in zip(*found, strict=True):
+        assert np.abs(apart).max() > 0.0
+        np.testing.assert_array_equal(beside, apart)
+
+
 def reach_of(engine, node, player, strategy):
     """A player's weight times its own actions on the way to a node of the first street."""
     reach = engine.game.weights[player].copy()

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from abstractions.cards import NUM_COMBOS, parse_board
-from solver.betting.lines import TURN
+from solver.betting.lines import RIVER, TURN
+from solver.betting.public_tree import NodeKind
 from solver.blueprint.board_play import table_side
 from solver.blueprint.boards import NUM_LIVE
 from solver.blueprint.kernels import EXPECTED, FROM_TABLES, _sweep_board, by_hand_showdown, make_work
-from solver.blueprint.plan import LanePlan
+from solver.blueprint.plan import LanePlan, shape_of
 from solver.blueprint.river_choices import NO_CHOICES
 from solver.exact.betting_plan import leaf_nodes
 from solver.exact.engine import CfrEngine
 from solver.exact.fixed_leaves import FixedLeaves
 from solver.exact.strategies import evaluate_strategy
+from solver.subgame import trained_leaves
+from solver.subgame.bucketed_lines import BucketedLines, lines_by_shape
 from solver.subgame.fixed_leaves import FixedContinuations
 from solver.subgame.leaf_boards import combos_of
+from solver.subgame.river_lines import RiverLines
 from solver.subgame.solve import SAMPLED
 from solver.subgame.trained_leaves import DTYPE, TrainedLeaves
 from tests.solver.subgame import small_spots
@@ -233,3 +239,55 @@ def test_run_outs_of_one_board_deal_every_turn_card_before_one_comes_again():
         assert all(len(set(board.tolist())) == 5 for board in boards)
     assert sorted(seen) == [card for card in range(52) if card not in subgame.board]
     assert subgame.tree.street.max() > TURN
+
+
+def test_the_order_of_lanes_changes_no_number(monkeypatch):
+    subgame, found = spot(LINE, small_spots.TURN), []
+    for kind in (RiverLines, BucketedLines):
+        monkeypatch.setattr(trained_leaves, "RiverLines", kind)
+        leaves, engine = trained(subgame, blueprint().bucketing)
+        assert type(leaves.groups[0]) is kind
+        run(leaves, engine, 8)
+        found.append([table.regret for table in engine.tables] + [leaves.groups[0].average])
+    for in_lanes, in_rows in zip(*found, strict=True):
+        assert np.abs(in_rows).max() > 0.0
+        np.testing.assert_array_equal(in_lanes, in_rows)
+
+
+def test_threads_share_lines_in_eights_of_one_shape():
+    subgame = spot(LINE, small_spots.TURN, replace(small_spots.PLAIN, sizes="33%,50%,75%,100%,150%,a"))
+    tree, nodes = subgame.searched
+    lines = [int(subgame.tree.children_of(int(nodes[leaf]))[0]) for leaf in leaf_nodes(tree)]
+    groups = lines_by_shape(subgame.tree, lines)
+    assert sorted(place for group in groups for place in group) == list(range(len(lines)))
+    assert 1 < len(groups) < len(lines)
+    for group in groups:
+        assert len(group) <= 8
+        assert len({shape_of(subgame.tree, lines[place]) for place in group}) == 1
+
+
+@pytest.mark.parametrize("protected", [None, 0, 1])
+def test_a_bucket_learns_from_the_hands_of_the_range(protected):
+    subgame, buckets = spot(LINE, small_spots.TURN), blueprint().bucketing
+    tree, nodes = subgame.searched
+    leaves = TrainedLeaves(
+        subgame.tree, nodes, leaf_nodes(tree), subgame.cards, buckets, 0, run_outs=4, protected=protected
+    )
+    run(leaves, CfrEngine(tree, subgame.cards, SAMPLED, leaves=leaves), 1)
+    (group,) = leaves.groups
+    river_nodes = np.flatnonzero((subgame.tree.kind == NodeKind.DECISION) & (subgame.tree.street == RIVER))
+    for player in range(2):
+        mine = leaves.combos[player]
+        known = set()
+        for deal in leaves.sampled.deals(subgame.board):
+            alive = np.intersect1d(deal.combos, mine)
+            known |= set(buckets.buckets(deal.board, 0)[alive].tolist())
+        learnt = set()
+        for node in river_nodes[subgame.tree.player[river_nodes] == player].tolist():
+            for child in subgame.tree.children_of(node).tolist():
+                learnt |= set(np.flatnonzero(group.regret[group.layout.action_entries(child)]).tolist())
+        assert learnt
+        assert learnt <= known
+        weights = group.masses[player][mine]
+        expected = 1.0 if player == protected else subgame.cards.weights[player]
+        np.testing.assert_array_equal(weights, np.broadcast_to(expected, weights.shape))
