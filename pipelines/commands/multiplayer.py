@@ -90,12 +90,13 @@ class MultiplayerRows:
     player, pot, actions
         Seat to act, chips in the pot, and tokens of the actions.
     how
-        What the solve took and how it ended, as the JSON says it.
+        What the solve took and how it ended, as the JSON says it. `prize_pool` is the worth of all prizes in the unit
+        of the EVs, None where chips are money.
     reason
         Why it ended.
     combos, strategy, weights, ev, error, reasons
-        By live combo: probabilities ``[combo, action]``, weight in the range, chips received from here on and the
-        standard error of that, and why the combo is off-path (None: it is not).
+        By live combo: probabilities ``[combo, action]``, weight in the range, EV (see `HandValues`) and the standard
+        error of that, and why the combo is off-path (None: it is not).
     """
 
     hand: PlayedHand
@@ -144,7 +145,7 @@ class MultiplayerRows:
         """What was solved, how, and the heaviest combos."""
         hand, how = self.hand, self.how
         shares = ", ".join(f"{action} {share:.1%}" for action, share in zip(self.actions, self.frequencies))
-        found = how["exploitability_pct"]
+        found, pool = how["exploitability_pct"], how["prize_pool"]
         quality = "" if found is None else f"{found:.3f} % of pot exploitable, "
         lines = [
             f"{hand.line}: {self.names[self.player]} to act on {format_cards(list(hand.board))}, "
@@ -152,6 +153,7 @@ class MultiplayerRows:
             f"{how['iterations']:,} iterations in {how['seconds']:.2f} s, {quality}{how['leaves']} leaves, "
             f"{how['memory_bytes'] / 2**20:,.0f} MiB, ended by {self.reason}",
             shares,
+            *([] if pool is None else [f"evs are what the tournament is worth, {pool:,} for all prizes"]),
             f"{'hand':6}{'weight':>8}{'ev':>9}{'+-':>7}  "
             + "".join(f"{action:>8}" for action in self.actions),
         ]
@@ -195,6 +197,7 @@ def solve_bundle(
         "leaves": solution.num_leaves,
         "memory_bytes": solution.memory_bytes,
         "exploitability_pct": None,
+        "prize_pool": sum(bundle.blueprint.game.stacks) if bundle.blueprint.game.payouts else None,
     }
     return MultiplayerRows(
         hand=subgame.hand,
@@ -245,6 +248,7 @@ def solve_bundle_exactly(
         "memory_bytes": solved.solver.memory_bytes,
         "exploitability_pct": solved.exploitability_pct,
         "folded_hands": None if folded is None else folded_result(folded, solved.hand.board),
+        "prize_pool": None,
     }
     return MultiplayerRows(
         hand=solved.hand,

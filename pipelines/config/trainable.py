@@ -8,6 +8,7 @@ from solver.betting.game import GameConfig
 from solver.betting.lines import PREFLOP, RIVER
 from solver.betting.public_tree import NodeKind
 from solver.betting.tree import game_tree
+from solver.multiway.templates import check_templates
 
 
 def heads_up_game(config: Config) -> GameConfig:
@@ -63,6 +64,8 @@ def check_trainable(config: Config) -> None:
         )
     try:
         tree = game_tree(game, last_street=PREFLOP if multiway else RIVER)
+        if multiway and config.solver.postflop == "joint":
+            check_templates(game, tree)
     except ValueError as error:
         raise UserError(f"game.{error}") from None
     if not multiway and not (tree.kind == NodeKind.CHANCE).any():

@@ -24,7 +24,7 @@ class GainsConfig:
 
 
 def compute(config: GainsConfig, inputs: Inputs, run: StageRun) -> Output:
-    """Gains with 95 % intervals, values and first-in frequencies by seat, in mbb/hand.
+    """Gains and values with 95 % intervals by seat, in mbb/hand, and first-in frequencies.
 
     Inputs: `multiway`, and `textures` and `buckets` where it had them.
     """
@@ -37,7 +37,7 @@ def compute(config: GainsConfig, inputs: Inputs, run: StageRun) -> Output:
     metrics: dict[str, float] = {"gain_mean": float(np.mean([gain.mean for gain in gains]))}
     for name, gain, value in zip(names, gains, values):
         metrics |= {f"gain_{name}": gain.mean, f"gain_{name}_low": gain.low, f"gain_{name}_high": gain.high}
-        metrics[f"ev_{name}"] = value.mean
+        metrics |= {f"ev_{name}": value.mean, f"ev_{name}_low": value.low, f"ev_{name}_high": value.high}
     raises = MultiwayStrategy(setup.game, table).first_in_raises()
     metrics |= {f"first_in_raise_{name}": share for name, share in raises.items()}
     return Output(

@@ -20,8 +20,8 @@ from pipelines.stages.rivers import Bounds, board_chunks
 from pipelines.training.checkpoints import Checkpoint, Checkpoints
 
 _RIVERS_PER_TASK = 1024
-#: Tasks between two checkpoints, of 39 MB each.
-_TASKS_PER_CHECKPOINT = 8
+#: Tasks between two checkpoints, of 39 MB each. A task takes about six seconds, so an interrupt costs little.
+_TASKS_PER_CHECKPOINT = 2
 
 
 @dataclass(frozen=True)

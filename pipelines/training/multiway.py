@@ -163,28 +163,33 @@ def train(
     def work(workers: RayWorkers | InProcessWorkers) -> Table:
         trainer = MultiwayTrainer(setup.game, streams, workers=workers)
         saved = checkpoints.newest()
-        seconds_before = 0.0
+        # Of training alone, without measurements and checkpoints.
+        seconds = 0.0
         if saved is not None:
             trainer.restore(saved.state)
-            seconds_before = saved.seconds
+            seconds = saved.seconds
             gains.update(_read_gains(saved.state, setup.game.seat_names))
-        marks, started = set(config.marks()), time.monotonic()
-        last_save, save_seconds, first = started, 0.0, trainer.epoch
+        marks = set(config.marks())
+        last_save, save_seconds = time.monotonic(), 0.0
         run.begin(trainer.epoch)
         while trainer.epoch < config.epochs:
+            started = time.monotonic()
             trainer.run(1)
+            seconds += time.monotonic() - started
             measured = trainer.epoch in marks
             if measured:
                 figures = _measured_gains(setup, trainer, config, seed, run)
                 gains[trainer.epoch] = figures
-                pace = (trainer.epoch - first) * streams.count * streams.deals / (time.monotonic() - started)
-                run.log({**figures, "deals_per_second": pace}, step=trainer.epoch)
+                pace = trainer.epoch * streams.count * streams.deals / seconds
+                run.log(
+                    {**figures, "training_seconds": seconds, "deals_per_second": pace}, step=trainer.epoch
+                )
                 run.begin(trainer.epoch)
             between = max(60 * checkpoint_minutes, save_seconds / SAVING_SHARE)
             if measured or time.monotonic() - last_save > between:
                 save_started = time.monotonic()
                 state = trainer.state() | {"gains": _gains_array(gains, setup.game.seat_names)}
-                checkpoints.save(Checkpoint(state, (), seconds_before + save_started - started))
+                checkpoints.save(Checkpoint(state, (), seconds))
                 last_save = time.monotonic()
                 save_seconds = last_save - save_started
             run.progress(trainer.epoch, config.epochs, _status(gains))

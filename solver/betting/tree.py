@@ -60,6 +60,10 @@ __all__ = [
 ]
 
 
+#: States that are told apart in each of the games that are a step smaller: there are several of them to count.
+_STATES_OF_SMALLER_GAMES = 100_000
+
+
 def game_tree(config: GameConfig, *, last_street: int = RIVER) -> PublicTree:
     """Betting tree of a game from the first preflop action to the end of `last_street`.
 
@@ -86,17 +90,19 @@ def game_tree(config: GameConfig, *, last_street: int = RIVER) -> PublicTree:
 
 def _check_size(config: GameConfig, rules: BettingRules, root: BettingState) -> None:
     """Refuse a game of several seats over the node limit, with its size and what makes it large."""
-    limit, nodes = config.node_limit, count_nodes(rules, root)
-    if nodes is not None and nodes <= limit:
+    limit, found = config.node_limit, count_nodes(rules, root)
+    if found.nodes <= limit:
         return
-    sizes = {key: count_nodes(*game_start(game)) for key, game in smaller_games(config)}
-    known = {key: count for key, count in sizes.items() if count is not None}
-    found = "more nodes than can be counted" if nodes is None else f"{nodes:,} nodes before the flop"
+    sizes = {
+        key: count_nodes(*game_start(game), most_states=_STATES_OF_SMALLER_GAMES)
+        for key, game in smaller_games(config)
+    }
     advice = ""
-    if known:
-        key = min(known, key=lambda name: known[name])
-        advice = f"; the key that adds most is {key}, one step less gives {known[key]:,}"
-    raise ValueError(f"node_limit: the tree has {found}, the limit is {limit:,}{advice}")
+    if sizes:
+        # A lower bound says little, so exact counts come first.
+        key = min(sizes, key=lambda name: (not sizes[name].is_exact, sizes[name].nodes))
+        advice = f"; the key that adds most is {key}, one step less gives {sizes[key]}"
+    raise ValueError(f"node_limit: the tree has {found} before the flop, the limit is {limit:,}{advice}")
 
 
 def game_start(config: GameConfig) -> tuple[BettingRules, BettingState]:

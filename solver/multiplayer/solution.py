@@ -31,7 +31,8 @@ class HandValues:
     met
         Share of the deals in which nobody else holds a card of the combo, [1326].
     ev, standard_error
-        Chips received from there on, pot share included, and the error of that; nan where nothing is known.
+        Chips received from there on, pot share included, and the error of that; nan where nothing is known. In a game
+        with prizes: what the tournament is worth then, where all chips of the table are worth the whole prize pool.
     action_ev
         The same with each action, ``[action, 1326]``; empty where somebody else acts.
     """
@@ -124,8 +125,10 @@ class MultiplayerSolution:
         with np.errstate(invalid="ignore", divide="ignore"):
             means = sums / met
             error = np.sqrt(np.maximum(squares[0] / met - means[0] ** 2, 0.0) / met)
-        put_in = float(tree.committed[node, seat])
-        return HandValues(met / count, means[0] + put_in, error, means[1:] + put_in)
+        stakes = solver.game.arrays.stakes
+        # Kernels count from the start of the hand. A stack has no fixed worth after a fold where there are prizes.
+        base = float(stakes.start[seat] if len(stakes.payouts) else tree.committed[node, seat])
+        return HandValues(met / count, means[0] + base, error, means[1:] + base)
 
     def frequencies(self, line: str | None = None, met: Floats | None = None) -> Floats:
         """How often each action is taken; with `met` of `values`, over the deals that get there."""

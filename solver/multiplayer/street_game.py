@@ -20,7 +20,7 @@ from solver.multiplayer.blueprint import MultiwayBlueprint
 from solver.multiplayer.config import MultiplayerConfig
 from solver.multiplayer.subgame import MultiplayerSubgame
 from solver.multiway.game import _own_rows
-from solver.multiway.payoffs import Stakes, Terminals, terminals_of
+from solver.multiway.payoffs import Stakes, Terminals, stakes_of, terminals_of
 from solver.multiway.templates import Templates, _count_places
 from solver.subgame.fixed_leaves import continuations
 
@@ -137,7 +137,7 @@ class StreetGame:
             values=values,
             betting=betting,
             terminals=terminals_of(tree, _ends(subgame), 1.0),
-            stakes=_stakes(subgame),
+            stakes=stakes_of(subgame.hand.game, 1.0),
             templates=templates,
             leaves=leaves,
             favour=favour,
@@ -220,20 +220,6 @@ def _own_tables(
     starts = np.unique(np.append(blueprint.later.flop_lines.table, len(blueprint.table)))
     first, stop = int(used.min()), int(starts[np.searchsorted(starts, used.max(), side="right")])
     return leaves._replace(table=leaves.table - first), np.array(blueprint.table[first:stop], np.float32)
-
-
-def _stakes(subgame: MultiplayerSubgame) -> Stakes:
-    """Chips are money: no prizes."""
-    game, seats = subgame.hand.game, subgame.seats
-    stacks = np.array(game.stacks, np.float64)
-    return Stakes(
-        stacks,
-        np.zeros(0),
-        np.zeros(seats),
-        float(stacks.sum()),
-        float(game.rake),
-        float(game.rake_cap) if np.isfinite(game.rake_cap) else 1e18,
-    )
 
 
 def _most_places(betting: StreetBetting | Templates, players: int) -> int:

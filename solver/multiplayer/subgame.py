@@ -68,8 +68,6 @@ class PlayedHand:
             If the line cannot be played, the board does not fit it, or a range is empty.
         """
         game = blueprint.game
-        if game.payouts:
-            raise ValueError("payouts: subgames of several players count chips, not prizes")
         rules, start = game_start(game)
         cards = read_board(board)
         line = entered_line(rules, start, without_prefix(line), len(cards))

@@ -61,6 +61,7 @@ def _traverse(
 ) -> None:
     """Play a deal for one player from a node on; its values by hand are left at place 0."""
     betting, walk, hands = arrays.betting, space.walk, space.hands
+    chips_are_money = arrays.stakes.payouts.shape[0] == 0
     first_leaf = np.int64(betting.child.shape[0]) * NUM_COMBOS
     places = 0
     walk.pending[0, 0] = start
@@ -75,8 +76,8 @@ def _traverse(
         if above >= 0:
             walk.action[above, taken] = place
             lost = betting.lost[betting.row[walk.node[above]] + taken]
-            if lost >= 0:
-                # What the others do after the player has folded is none of its business.
+            if lost >= 0 and chips_are_money:
+                # What the others do after the player has folded is none of its business. With prizes it is.
                 walk.node[place] = -1
                 walk.value[place, 0, : hands.number[0]] = -lost
                 continue

@@ -124,9 +124,11 @@ def solve_two_left(
     ------
     ValueError
         With one line about the input: a line that cannot be played or has more players left, a board that does not fit
-        it, folded hands that leave no deal.
+        it, folded hands that leave no deal, a game with prizes (what one player loses there, the folded ones gain too).
     """
     started = time.perf_counter()
+    if blueprint.game.payouts:
+        raise ValueError("depth: full counts chips, and this game has payouts; accepted with prizes: 1")
     hand = PlayedHand.play(blueprint, line, board, ranges)
     if len(hand.players) != 2:
         raise ValueError(

@@ -42,9 +42,10 @@ class Terminals(NamedTuple):
 class Stakes(NamedTuple):
     """What chips are worth.
 
-    ``stacks`` are the stacks at the start in big blinds. In a tournament ``payouts`` are the shares of the prize pool
-    by place and ``start`` what each stack is worth of it, in big blinds of ``total``; otherwise ``payouts`` is empty.
-    ``rake`` and ``cap`` (in big blinds) are for pots that end after the flop.
+    ``stacks`` are the stacks at the start in big blinds (in chips where a subgame counts chips), ``total`` their sum.
+    In a tournament ``payouts`` are the shares of the prize pool by place, and ``start`` is what each stack is worth of
+    it, where the whole pool is worth ``total``; otherwise ``payouts`` is empty. ``rake`` and ``cap`` (in big blinds
+    too) are for pots that end after the flop.
     """
 
     stacks: NDArray[np.float64]
@@ -82,9 +83,8 @@ def scratch(seats: int) -> Scratch:
     )
 
 
-def stakes_of(config: GameConfig) -> Stakes:
-    """Stacks, prizes and rake of a game."""
-    unit = float(config.big_blind)
+def stakes_of(config: GameConfig, unit: float) -> Stakes:
+    """Stacks, prizes and rake of a game, in units of so many chips."""
     stacks = np.array(config.stacks, dtype=np.float64) / unit
     payouts, start = np.zeros(0), np.zeros(len(stacks))
     if config.payouts:
@@ -337,7 +337,9 @@ class Ends:
         nodes = np.flatnonzero(tree.kind != NodeKind.DECISION)
         number = np.full(len(tree), -1, np.int32)
         number[nodes] = np.arange(len(nodes))
-        return cls(terminals_of(tree, nodes, config.big_blind), stakes_of(config), number)
+        return cls(
+            terminals_of(tree, nodes, config.big_blind), stakes_of(config, float(config.big_blind)), number
+        )
 
     def net(self, node: int, strengths: NDArray[np.int64]) -> NDArray[np.float64]:
         """Net big blinds of every seat at an end, given the strength of every hand."""

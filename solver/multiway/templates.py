@@ -21,10 +21,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solver.betting.game import GameConfig
-from solver.betting.lines import FLOP
+from solver.betting.lines import FLOP, RIVER
 from solver.betting.public_tree import NodeKind, PublicTree
-from solver.betting.rules import Action, BettingRules, start_street
+from solver.betting.rules import Action, BettingRules, BettingState, start_street
 from solver.betting.tree import game_start, subgame_tree
+from solver.betting.tree_size import count_nodes
 
 #: Stacks of one pot type differ by this share at most.
 STACK_TOLERANCE = 0.25
@@ -113,6 +114,11 @@ class _Leaf:
     pot: int
     kind: PotType
 
+    @property
+    def shape(self) -> tuple[object, ...]:
+        """What leaves of one template have in common."""
+        return len(self.seats), self.kind.aggressor, self.kind.stacks
+
 
 @dataclass(frozen=True, eq=False)
 class Postflop:
@@ -152,6 +158,7 @@ class Postflop:
         tolerance: float = STACK_TOLERANCE,
     ) -> Postflop:
         """Find the pot types of a tree before the flop, and build their betting."""
+        check_templates(config, tree, tolerance)
         rules, _ = game_start(config)
         found = list(_leaves(rules, tree, tolerance))
         flat = _Flat(max((len(leaf.seats) for leaf in found), default=1), widths)
@@ -161,12 +168,11 @@ class Postflop:
         entries = 0
         roots, starts = [], []
         for leaf in found:
-            shape = (len(leaf.seats), leaf.kind.aggressor, leaf.kind.stacks)
-            if shape not in shapes:
-                betting = _template_tree(config, rules, leaf)
+            if leaf.shape not in shapes:
+                betting = subgame_tree(*_template_start(config, rules, leaf), node_limit=config.node_limit)
                 trees.append(betting)
-                shapes[shape] = flat.add(betting, leaf.pot)
-            root, stop, size = shapes[shape]
+                shapes[leaf.shape] = flat.add(betting, leaf.pot)
+            root, stop, size = shapes[leaf.shape]
             if leaf.kind not in tables:
                 tables[leaf.kind] = entries, root, stop
                 entries += size
@@ -229,8 +235,28 @@ def _raises(tree: PublicTree, node: int) -> tuple[int, int]:
     return raises, aggressor
 
 
-def _template_tree(config: GameConfig, rules: BettingRules, leaf: _Leaf) -> PublicTree:
-    """Betting after the flop of a leaf's players; the pot is dead money."""
+def check_templates(config: GameConfig, tree: PublicTree, tolerance: float = STACK_TOLERANCE) -> None:
+    """Refuse a game whose play after the flop is over the node limit, all templates together, before it is built."""
+    rules, _ = game_start(config)
+    nodes, seen = 0, set()
+    leaves = sorted(_leaves(rules, tree, tolerance), key=lambda leaf: -len(leaf.seats))
+    for leaf in leaves:
+        if leaf.shape in seen:
+            continue
+        seen.add(leaf.shape)
+        nodes += count_nodes(*_template_start(config, rules, leaf), RIVER).nodes
+        if nodes > config.node_limit:
+            raise ValueError(
+                f"node_limit: play after the flop has at least {nodes:,} nodes, the limit is "
+                f"{config.node_limit:,}; the key that adds most is max_flop_players ({config.max_flop_players}), "
+                f"up to {len(leaves[0].seats)} players see a flop"
+            )
+
+
+def _template_start(
+    config: GameConfig, rules: BettingRules, leaf: _Leaf
+) -> tuple[BettingRules, BettingState]:
+    """Rules of the betting after the flop of a leaf's players, and its first state; the pot is dead money."""
     own = BettingRules(
         stacks=leaf.behind,
         dead=leaf.pot,
@@ -241,8 +267,7 @@ def _template_tree(config: GameConfig, rules: BettingRules, leaf: _Leaf) -> Publ
         min_bet=config.big_blind,
         limp=True,
     )
-    root = start_street(own, FLOP, (0,) * len(leaf.seats), 0, leaf.kind.aggressor)
-    return subgame_tree(own, root, node_limit=config.node_limit)
+    return own, start_street(own, FLOP, (0,) * len(leaf.seats), 0, leaf.kind.aggressor)
 
 
 class _Flat:

@@ -127,6 +127,7 @@ def test_what_cannot_be_dealt_has_no_equity() -> None:
 
 
 @pytest.mark.deep
+@pytest.mark.timeout(3600)
 def test_all_boards_give_the_published_counts() -> None:
     table = winners_of_triples(three_way_chunk(0, 134_459))
     assert table.winners.min() >= 0

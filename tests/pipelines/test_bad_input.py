@@ -122,6 +122,14 @@ CONFIG = [
         "game=six_max100 +game.node_limit=1000",
         "game.node_limit: the tree has 29,770 nodes before the flop, the limit is 1,000; the key that adds most is",
     ),
+    (
+        "game=nine_max100 game.max_flop_players=0 +game.node_limit=800000 solver.postflop=checkdown",
+        "the tree has 875,521 nodes before the flop, the limit is 800,000; the key that adds most is raise_cap (3)",
+    ),
+    (
+        "game=six_max100 game.max_flop_players=6 +game.node_limit=100000",
+        "game.node_limit: play after the flop has at least ",
+    ),
     ("solver.postflop=checkdown", "solver.postflop: checkdown is for three or more seats"),
     ("multiway.streams=0", "multiway.streams: 0 is not accepted"),
     ("multiway.schedule=cfr+", "multiway.schedule: 'cfr+' is not accepted"),

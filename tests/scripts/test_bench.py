@@ -95,6 +95,19 @@ def test_training_of_three_seats_is_timed() -> None:
     assert row["traversals_per_second"] > 0
 
 
+def test_gains_of_responders_are_measured_after_every_step_of_training() -> None:
+    few = ("--responder-deals", "2000", "--measured-deals", "1000", "--max-flop-players", "2", "--json")
+    rows = [
+        json.loads(line)
+        for line in bench("multiway", "--seats", "3", "--gains", "5000,10000", *few).splitlines()
+    ]
+    assert [row["deals"] for row in rows] == [5000, 10_000]
+    assert rows[0]["training_seconds"] < rows[1]["training_seconds"]
+    for row in rows:
+        assert list(row["gains"]) == ["SB", "BB", "BTN"]
+        assert all(gain["low"] <= gain["mean"] <= gain["high"] for gain in row["gains"].values())
+
+
 def test_the_chain_of_abstractions_buckets_every_street() -> None:
     output = bench("abstractions", "--preset", "smoke", "--pieces", "1")
     for street in ("flop", "turn", "river"):

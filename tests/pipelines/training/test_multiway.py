@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -39,6 +41,10 @@ class Watched(StageRun):
     def __init__(self, cluster: Cluster, folder: Path, after: Any = None) -> None:
         super().__init__(cluster, folder / "checkpoints", Reporter())
         self._after = after
+        self.logged: dict[int, dict[str, float]] = {}
+
+    def log(self, figures: Mapping[str, float], *, step: int) -> None:
+        self.logged[step] = dict(figures)
 
     def progress(self, done: float, total: float, status: str = "") -> None:
         if self._after is not None:
@@ -93,6 +99,25 @@ def test_workers_on_ray_make_the_same_bytes_even_when_one_is_lost(
     with open_cluster(settings) as cluster:  # type: ignore[arg-type]
         assert trained(Watched(cluster, tmp_path, lose)) == calm
     assert [len(actors) for actors in started] == [2, 2]
+
+
+def test_the_time_of_training_is_told_without_that_of_measurements(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = multiway.seat_results
+
+    def slow(*arguments: Any) -> Any:
+        time.sleep(0.5)
+        return measured(*arguments)
+
+    trained(Watched(InProcess(), tmp_path / "first"))  # compiles
+    monkeypatch.setattr(multiway, "seat_results", slow)
+    run = Watched(InProcess(), tmp_path / "second")
+    trained(run)
+    (figures,) = run.logged.values()
+    assert 0 < figures["training_seconds"] < 0.5
+    (epoch,) = run.logged
+    assert figures["deals_per_second"] == pytest.approx(epoch * 4 * 60 / figures["training_seconds"])
 
 
 def test_measured_gains_are_those_of_fresh_deals() -> None:

@@ -23,14 +23,14 @@ GAME = GameConfig(
 EVERYTHING = np.ones(1326)
 
 
-def uniform_blueprint() -> MultiwayBlueprint:
-    """Three seats that take every action alike, with buckets by hand alone."""
+def uniform_blueprint(config: GameConfig = GAME) -> MultiwayBlueprint:
+    """Seats that take every action alike, with buckets by hand alone."""
     source = BucketTables(
         {
             cards: np.broadcast_to((np.arange(1326) * 7 % count).astype(np.uint16), (size, 1326))
             for (cards, size), count in zip(ROWS.items(), BUCKETS)
         }
     )
-    game = MultiwayGame.build(GAME, buckets=BUCKETS)
+    game = MultiwayGame.build(config, buckets=BUCKETS)
     uniform = MultiwayStrategy(game, normalised(game, np.zeros(game.entries, np.float32)))
     return MultiwayBlueprint.of(uniform, BoardColumns(source, BUCKETS))

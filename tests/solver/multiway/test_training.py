@@ -116,16 +116,50 @@ def test_two_players_of_kuhn_poker_win_what_theory_says() -> None:
     assert values.sum() == pytest.approx(0.0, abs=0.01)
 
 
+TOY_VALUES = [-0.0890, -0.4407, 0.5289]
+
+
 @pytest.fixture(scope="module")
-def toy() -> MultiwayTrainer:
+def toy_game() -> MultiwayGame:
     """Blinds 1 and 2, one raise to 6 in all, no board: pairs win, then the higher cards."""
     config = GameConfig(
         stacks=(1000,) * 3, small_blind=1, big_blind=2, raise_sizes=("3",), raise_cap=1, limp=True
     )
-    game = MultiwayGame.build(config, cards=cards_of(Deck.HOLE_CARDS))
-    trainer = MultiwayTrainer(game, Streams(seed=1, count=1, deals=5000))
-    trainer.run(60)
+    return MultiwayGame.build(config, cards=cards_of(Deck.HOLE_CARDS))
+
+
+def trained_toy(game: MultiwayGame, deals: int, epoch: int, seed: int = 1) -> MultiwayTrainer:
+    """The toy after some deals, in epochs of so many."""
+    trainer = MultiwayTrainer(game, Streams(seed=seed, count=1, deals=epoch))
+    trainer.run(deals // epoch)
     return trainer
+
+
+@pytest.fixture(scope="module")
+def toy(toy_game: MultiwayGame) -> MultiwayTrainer:
+    """A strategy that leaves something to gain: its average is one of 60 strategies only."""
+    return trained_toy(toy_game, 300_000, epoch=5000)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_nobody_gains_from_leaving_the_three_seat_toy(toy_game: MultiwayGame, seed: int) -> None:
+    table = trained_toy(toy_game, 300_000, epoch=500, seed=seed).strategy().table
+    values, best = best_responses(toy_game, table)
+    assert 2 * values == pytest.approx(TOY_VALUES, abs=0.003)
+    assert 1000 * (best - values).max() < 5.0
+    for seat in range(3):
+        gain = evaluate_seat(toy_game, table, seat, Responding(20, 2500, 100_000, 7)).gain
+        assert gain.mean < 5.0
+        assert gain.low < 1000 * (best - values)[seat]
+
+
+def test_an_average_of_few_strategies_leaves_much_to_gain(toy_game: MultiwayGame) -> None:
+    """Single strategies swing far, so the same deals in 15 long epochs are much worse than in 600 short ones."""
+    gains = []
+    for epoch in (500, 20_000):
+        values, best = best_responses(toy_game, trained_toy(toy_game, 300_000, epoch).strategy().table)
+        gains.append(1000 * (best - values).max())
+    assert gains[1] > 5 * gains[0]
 
 
 @pytest.mark.deep
@@ -135,7 +169,7 @@ def test_the_three_seat_toy_has_the_published_values_and_nobody_gains_from_leavi
     toy.run(340)
     table = toy.strategy().table
     values, best = best_responses(toy.game, table)
-    assert 2 * values == pytest.approx([-0.0890, -0.4407, 0.5289], abs=0.003)
+    assert 2 * values == pytest.approx(TOY_VALUES, abs=0.003)
     assert 1000 * (best - values).max() < 5.0
     for seat in range(3):
         result = evaluate_seat(toy.game, table, seat, Responding(40, 5000, 400_000, 7))
@@ -146,7 +180,7 @@ def test_the_three_seat_toy_has_the_published_values_and_nobody_gains_from_leavi
 def test_a_responder_gains_what_it_says_and_no_more_than_the_best_response(toy: MultiwayTrainer) -> None:
     game, table = toy.game, toy.strategy().table
     values, best = best_responses(game, table)
-    assert 2 * values == pytest.approx([-0.0890, -0.4407, 0.5289], abs=0.003)
+    assert 2 * values == pytest.approx(TOY_VALUES, abs=0.003)
     assert values.sum() == pytest.approx(0.0, abs=1e-9)
     seat, plan = 1, Responding(epochs=20, deals=2500, measured=60_000, seed=7)
     response = train_responder(game, table, seat, plan)
