@@ -156,6 +156,10 @@ def resolve(request: Request) -> str:
             f"with the luck of the tier's flops taken off: {solved.exploitability:.1f} mbb/hand, of which "
             f"{solved.by_street[STREETS[PREFLOP]]:.1f} before the flop (blueprint alone {unsolved.exploitability:.1f})"
         )
+        if solved.held_out is not None:
+            reporter.say(
+                f"the same, when the responder chooses before the flop on the other flops: {solved.held_out:.1f}"
+            )
     if found.held_out is not None and alone.held_out is not None:
         reporter.say(
             f"against a responder that does not know the flops of the tier before they come: "

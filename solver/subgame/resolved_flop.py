@@ -31,7 +31,7 @@ from solver.blueprint.shard import Shard
 from solver.blueprint.strategy import Blueprint
 from solver.blueprint.tables import TableLayout
 from solver.blueprint.trunk import TrunkGame
-from solver.cfr.schedules import schedule
+from solver.postflop.solver import AUTO
 from solver.preflop.probabilities import seat_reach
 from solver.subgame.safety import Resolve
 
@@ -162,7 +162,7 @@ def solve_again(
 
 def _prepared(game: ResolvedGame, flop: FlopBoards) -> tuple[Shard, BoardBatch]:
     shard = Shard(game.tree, game.pots, range(len(game.pots.templates)), EveryHand(flop.boards))
-    shard.begin_phase(1, schedule("dcfr"))
+    shard.begin_phase(1, AUTO)
     weights = flop.weights / flop.weights.sum()
     return shard, BoardBatch(flop.boards, weights, np.zeros(len(flop.boards), dtype=np.int16))
 
