@@ -113,7 +113,9 @@ def test_the_second_time_recomputes_nothing(run: Run, calm: Calm) -> None:
     (group,) = json.loads((calm.folder / "runs.json").read_text())
     assert [row["status"] for row in group["runs"]] == ["FINISHED", "FINISHED"]
     assert group["tier"] == "small"
-    assert all(row["exploitability_cleaned"] >= row["exploitability_raw"] - 1 for row in group["runs"])
+    # Cleaning changes hands that are hardly ever there, for better or worse.
+    for row in group["runs"]:
+        assert row["exploitability_cleaned"] == pytest.approx(row["exploitability_raw"], rel=0.005)
 
     again, first = (recorded_metrics(calm.folder, row["run_id"]) for row in group["runs"])
     assert sorted(first) == SHOWN
