@@ -7,6 +7,8 @@ const settings = { depth: "quick", safety: "unsafe", sizes: "", raises: "", iter
 const locks = new Map();
 const begun = new Set();
 let watching = null;
+// The solve that was told of last: the panel is drawn anew when a solve is shown, and must still tell of it.
+let latest = null;
 let forecasts = 0;
 
 const seconds = (value) => (value === null || value === undefined ? "–" : value < 90 ? `${value.toFixed(0)} s` : `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`);
@@ -22,10 +24,9 @@ function watch(model, context) {
   if (watching) watching.close();
   const events = new EventSource(`/api/solve/${model.id}/events`);
   watching = events;
-  const box = $("progress");
   events.onmessage = (event) => {
     const now = JSON.parse(event.data);
-    drawProgress($("progress") || box, now, context);
+    drawProgress(now, context);
     if (now.grid && context.onLive) context.onLive(now);
     if (["done", "cancelled", "failed"].includes(now.state)) {
       events.close();
@@ -40,7 +41,9 @@ function watch(model, context) {
   };
 }
 
-function drawProgress(box, model, context) {
+function drawProgress(model, context) {
+  latest = model;
+  const box = $("progress");
   if (!box) return;
   const words = {
     queued: model.position > 0 ? `Waiting: ${model.position} ahead` : "Starting",
@@ -69,15 +72,21 @@ function drawProgress(box, model, context) {
   );
 }
 
+// Whether a solve is of what is shown: the decision that it began at, or what it found.
+function ofPlace(model, { node, state }) {
+  return model.source === state.source || model.title.startsWith(`${node.line} on ${node.board},`);
+}
+
 async function start(request, context) {
-  const box = $("progress");
   try {
     const model = await send("POST", "solve", request);
-    drawProgress(box, model, context);
+    drawProgress(model, context);
     listSolves(context).catch(() => {});
     if (model.state === "done") context.onEnd(model);
     else watch(model, context);
   } catch (error) {
+    const box = $("progress");
+    if (!box) return;
     box.hidden = false;
     box.dataset.state = "failed";
     box.replaceChildren(el("p", { class: "problem" }, error.message));
@@ -196,6 +205,7 @@ export async function drawSolve(panel, context) {
   );
   parts.push(el("h3", {}, "Solves of this session"), el("div", { class: "solves", id: "solves" }));
   fill(panel, ...parts);
+  if (latest && ofPlace(latest, context)) drawProgress(latest, context);
   const place = [state.source, node.line, node.board].join(" ");
   if (node.goes_on && about.write && !begun.has(place)) {
     // A deep solve goes on by itself on the cards that were chosen, once; after a cancel the buttons are there.
