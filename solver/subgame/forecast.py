@@ -11,6 +11,7 @@ from solver.exact.forecast import engine_bytes
 from solver.postflop.solver import AUTO
 from solver.subgame.bucketed_lines import DTYPE
 from solver.subgame.config import SubgameConfig
+from solver.subgame.river_buckets import NUM_RIVER_BUCKETS
 from solver.subgame.solve import SAMPLED
 from solver.subgame.subgame import Subgame
 
@@ -27,7 +28,7 @@ def forecast_bytes(blueprint: Blueprint, subgame: Subgame, config: SubgameConfig
         whole = subgame.tree
         chosen = (whole.parent >= 0) & (whole.kind[whole.parent] == NodeKind.DECISION)
         later = whole.street[whole.parent[chosen & (whole.street[whole.parent] > subgame.last_street)]]
-        buckets = np.array([0, *blueprint.bucketing.num_buckets])[later]
+        buckets = np.array([0, *blueprint.bucketing.num_buckets[:2], NUM_RIVER_BUCKETS])[later]
         # Regrets and averages.
         total += 2 * np.dtype(DTYPE).itemsize * int(buckets.sum())
     return total

@@ -26,10 +26,11 @@ from solver.subgame.config import SubgameConfig
 from solver.subgame.fixed_leaves import FixedContinuations
 from solver.subgame.leaf_boards import combos_of, suit_renamings
 from solver.subgame.locks import lock_decisions
+from solver.subgame.river_buckets import RiverBuckets
 from solver.subgame.safety import Gadget, gadget
 from solver.subgame.solution import SubgameSolution
 from solver.subgame.subgame import Ranges, Subgame
-from solver.subgame.trained_leaves import TrainedLeaves
+from solver.subgame.trained_leaves import TrainedLeaves, range_masses
 
 Floats = NDArray[np.float64]
 #: Discounts of a search whose leaves are sampled: a little more memory than for exact values.
@@ -270,17 +271,18 @@ def search_leaves(blueprint: Blueprint, subgame: Subgame, config: SubgameConfig)
     texture = blueprint.texture(np.array(subgame.board, dtype=np.uint8))
     run_outs = config.run_outs or RUN_OUTS[len(subgame.board)]
     if config.continuation == "trained":
+        protected = None if config.safety == "unsafe" else 1 - subgame.streets[-1].state.actor
         return TrainedLeaves(
             subgame.tree,
             nodes,
             leaves,
             subgame.cards,
-            blueprint.bucketing,
+            RiverBuckets.of(blueprint.bucketing, range_masses(subgame.cards, protected)),
             texture,
             run_outs=run_outs,
             seed=config.seed,
             threads=config.threads,
-            protected=None if config.safety == "unsafe" else 1 - subgame.streets[-1].state.actor,
+            protected=protected,
         )
     return FixedContinuations(
         blueprint,

@@ -67,10 +67,7 @@ class TrainedLeaves:
         self.members = [np.array(part) for part in parts]
         first, second = (combos_of(hands) for hands in game.hands)
         self.combos = (first, second)
-        masses = (
-            hand_masses(game, 0, equal=protected == 0),
-            hand_masses(game, 1, equal=protected == 1),
-        )
+        masses = range_masses(game, protected)
         kind = RiverLines if tree.street[lines[0]] == RIVER else BucketedLines
         self.groups = [
             kind(tree, [lines[k] for k in part], bucketing.num_buckets, self.combos, masses) for part in parts
@@ -148,12 +145,15 @@ class TrainedLeaves:
             other.result()
 
 
-def hand_masses(game: CardGame, player: int, *, equal: bool) -> NDArray[np.float64]:
-    """How much each hand of a player counts in what its bucket learns, by combo: as much as in its range, or `equal`.
+def range_masses(
+    game: CardGame, protected: int | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How much each hand counts in what its bucket learns, by player and combo: as much as in its range.
 
     In the game that is solved, chance deals a hand as often as its range says. So the regret of a bucket is the sum of
-    what its hands regret, each times its weight in the range.
+    what its hands regret, each times its weight in the range. All hands of a `protected` player count the same.
     """
-    masses = np.zeros(NUM_COMBOS)
-    masses[combos_of(game.hands[player])] = 1.0 if equal else game.weights[player]
-    return masses
+    first, second = np.zeros((2, NUM_COMBOS))
+    for player, masses in enumerate((first, second)):
+        masses[combos_of(game.hands[player])] = 1.0 if player == protected else game.weights[player]
+    return first, second
