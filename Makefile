@@ -15,7 +15,7 @@ help:
 	@echo "make lint        lint, types, import layers"
 	@echo "make hooks       lint before every commit (pre-commit)"
 	@echo "make mlflow      the runs in a browser"
-	@echo "make clean       remove the environment and caches (not the store)"
+	@echo "make clean       remove the environment, compiled kernels and caches (not the store)"
 
 .venv/.made:
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; try make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
@@ -66,3 +66,4 @@ mlflow: .venv/.installed
 
 clean:
 	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	find abstractions artifacts pipelines solver tests -name __pycache__ -prune -exec rm -rf {} +

@@ -18,22 +18,14 @@ from numpy.typing import NDArray
 
 from abstractions.cards import COMBO_CARDS, NUM_CLASSES, parse_board
 from pipelines.config.composition import compose_config
+from solver.blueprint.board_links import _clear_exits, _enter, _leave, _set_roots
 from solver.blueprint.boards import NUM_LIVE, board_hands
 from solver.blueprint.flop_values import RESPONSES, FlopBoards, FlopEvaluator
-from solver.blueprint.kernels import (
-    BEST_RESPONSE,
-    EXPECTED,
-    _ascend,
-    _clear_exits,
-    _descend,
-    _enter,
-    _leave,
-    _set_roots,
-    make_work,
-)
+from solver.blueprint.node_kernels import _ascend, _descend
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.pot_types import pot_types
 from solver.blueprint.run_outs import all_run_outs
+from solver.blueprint.sweep_arrays import BEST_RESPONSE, EXPECTED, make_work
 from solver.blueprint.tables import TableLayout
 from solver.blueprint.terminals import _terminals
 from solver.blueprint.trunk import TrunkGame

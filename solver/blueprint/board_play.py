@@ -8,16 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.blueprint.boards import BoardHands
-from solver.blueprint.kernels import (
-    EXPECTED,
-    FROM_TABLES,
-    Runs,
-    Side,
-    Work,
-    _sweep_board,
-    by_hand_showdown,
-)
 from solver.blueprint.river_choices import NO_CHOICES
+from solver.blueprint.sweep import _sweep_board
+from solver.blueprint.sweep_arrays import EXPECTED, FROM_TABLES, Runs, Side, Work, by_hand_showdown
 from solver.blueprint.tables import TableLayout
 from solver.cfr.simd import WIDTH
 

@@ -20,7 +20,7 @@ from abstractions.cards import CLASS_OF_COMBO, COMBO_CARDS, NUM_COMBOS, check_bo
 from abstractions.evaluator import _sorted_board
 from abstractions.isomorphism import SUIT_PERMUTATIONS
 from abstractions.streets import FLOP, PUBLIC_CARDS
-from solver.blueprint.kernels import Runs, bucket_runs
+from solver.blueprint.sweep_arrays import Runs, bucket_runs
 from solver.blueprint.terminals import Hands
 
 #: Hands that a full board leaves alive.

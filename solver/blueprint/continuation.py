@@ -29,9 +29,9 @@ from solver.blueprint.boards import (
     board_hands,
     street_buckets,
 )
-from solver.blueprint.kernels import make_work
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.strategy import Blueprint, BlueprintNode
+from solver.blueprint.sweep_arrays import make_work
 from solver.blueprint.tables import TableLayout
 from solver.blueprint.trunk import Floats
 

@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 
 from abstractions.cards import CLASS_OF_COMBO, COMBO_CARDS, NUM_CLASSES, NUM_COMBOS, format_cards, live_combos
 from abstractions.isomorphism import COMBO_PERMUTATION
+from solver.blueprint.board_links import _leave
 from solver.blueprint.boards import LIVE_FRACTION, Bucketing, combo_runs
-from solver.blueprint.kernels import BEST_RESPONSE, EXPECTED, Runs, Work, _ascend, _leave, make_work
+from solver.blueprint.node_kernels import _ascend
 from solver.blueprint.plan import LaneProgram
 from solver.blueprint.pot_types import PotTypes
 from solver.blueprint.river_values import Rivers, make_river_work, rank_rivers
 from solver.blueprint.run_outs import keeping_renamings
+from solver.blueprint.sweep_arrays import BEST_RESPONSE, EXPECTED, Runs, Work, make_work
 from solver.blueprint.tables import TableLayout
 from solver.blueprint.trunk import Floats
 from solver.blueprint.turn_values import _symmetrise, _turn_reach, _value_turn

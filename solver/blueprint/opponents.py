@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from solver.blueprint.board_play import table_side
 from solver.blueprint.boards import NUM_LIVE, BoardHands, Bucketing
-from solver.blueprint.kernels import Runs, Side, _refresh
+from solver.blueprint.late_discounts import _refresh
 from solver.blueprint.rows import RowKey
+from solver.blueprint.sweep_arrays import Runs, Side
 from solver.blueprint.tables import TableLayout
 from solver.cfr.simd import WIDTH
 

@@ -25,7 +25,6 @@ from abstractions.isomorphism import canonical_boards
 from abstractions.rank_moments import rank_moments
 from solver.blueprint.board_play import add_expected
 from solver.blueprint.boards import LIVE_FRACTION, NUM_LIVE, BoardHands, Bucketing, board_hands
-from solver.blueprint.kernels import make_work
 from solver.blueprint.line_controls import (
     NUM_CONTROLS,
     board_controls,
@@ -34,6 +33,7 @@ from solver.blueprint.line_controls import (
     slopes,
 )
 from solver.blueprint.pot_types import PotTypes
+from solver.blueprint.sweep_arrays import make_work
 from solver.blueprint.tables import TableLayout
 from solver.blueprint.trunk import Floats, TrunkGame
 from solver.preflop.solver import NUM_DEALS

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from abstractions.cards import COMBO_CARDS, NUM_COMBOS
 from abstractions.evaluator import _sorted_board
-from solver.blueprint.kernels import _strategy
+from solver.blueprint.node_kernels import _strategy
 from solver.blueprint.plan import LaneProgram
 from solver.blueprint.terminals import (
     _SUMS,

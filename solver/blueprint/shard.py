@@ -26,7 +26,14 @@ from solver.blueprint.boards import (
     board_hands,
 )
 from solver.blueprint.flop_values import FlopBoards, FlopEvaluator, Response
-from solver.blueprint.kernels import (
+from solver.blueprint.late_discounts import _refresh
+from solver.blueprint.opponents import Opponents
+from solver.blueprint.plan import LanePlan
+from solver.blueprint.pot_types import PotTypes
+from solver.blueprint.river_choices import NO_CHOICES
+from solver.blueprint.rows import ALL_TEXTURES, RowKey
+from solver.blueprint.sweep import _sweep_board
+from solver.blueprint.sweep_arrays import (
     ANSWERED,
     FROM_TABLES,
     RESPONDS,
@@ -34,17 +41,10 @@ from solver.blueprint.kernels import (
     BucketShowdown,
     Runs,
     Side,
-    _refresh,
-    _sweep_board,
     bucket_runs,
     by_hand_showdown,
     make_work,
 )
-from solver.blueprint.opponents import Opponents
-from solver.blueprint.plan import LanePlan
-from solver.blueprint.pot_types import PotTypes
-from solver.blueprint.river_choices import NO_CHOICES
-from solver.blueprint.rows import ALL_TEXTURES, RowKey
 from solver.blueprint.tables import TableLayout
 from solver.cfr.epochs import EpochClock
 from solver.cfr.schedules import Schedule

@@ -22,7 +22,8 @@ import numpy as np
 from numba import njit
 
 from abstractions.cards import NUM_COMBOS
-from solver.blueprint.kernels import _descend, _enter, _is_open, _set_roots
+from solver.blueprint.board_links import _enter, _is_open, _set_roots
+from solver.blueprint.node_kernels import _descend
 from solver.blueprint.river_values import _river_hands, _value_block
 from solver.blueprint.terminals import _SUMS, ABREAST, NUM_CARDS, _fill_zero, _rank_sums
 from solver.cfr.simd import WIDTH, fused, load, splat, store

@@ -19,18 +19,11 @@ from solver.betting.lines import PUBLIC_CARDS, Letter
 from solver.betting.public_tree import NodeKind
 from solver.blueprint.board_play import table_side
 from solver.blueprint.boards import NUM_LIVE, BoardHands, board_hands
-from solver.blueprint.kernels import (
-    EXPECTED,
-    FROM_TABLES,
-    Side,
-    Work,
-    _sweep_board,
-    by_hand_showdown,
-    make_work,
-)
 from solver.blueprint.plan import LanePlan, PotShare
 from solver.blueprint.river_choices import NO_CHOICES
 from solver.blueprint.strategy import Blueprint, BlueprintNode
+from solver.blueprint.sweep import _sweep_board
+from solver.blueprint.sweep_arrays import EXPECTED, FROM_TABLES, Side, Work, by_hand_showdown, make_work
 from solver.blueprint.tables import TableLayout
 from solver.match.players import BlueprintPlayer
 from solver.match.table import Outcome, Table

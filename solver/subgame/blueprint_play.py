@@ -15,10 +15,10 @@ from solver.betting.rules import Action, act
 from solver.blueprint.board_play import add_expected
 from solver.blueprint.boards import NUM_LIVE, board_hands
 from solver.blueprint.continuation import BIASES
-from solver.blueprint.kernels import make_work
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.rows import normalised
 from solver.blueprint.strategy import Blueprint, BlueprintNode
+from solver.blueprint.sweep_arrays import make_work
 from solver.blueprint.tables import TableLayout
 from solver.subgame.bucketed_lines import DTYPE, line_payoffs
 from solver.subgame.leaf_boards import LeafBoard

@@ -13,17 +13,10 @@ from numpy.typing import NDArray
 from abstractions.cards import NUM_COMBOS
 from solver.betting.public_tree import PublicTree
 from solver.blueprint.boards import BoardHands
-from solver.blueprint.kernels import (
-    EXPECTED,
-    FROM_TABLES,
-    UPDATE,
-    Side,
-    Work,
-    _sweep_board,
-    by_hand_showdown,
-)
 from solver.blueprint.plan import LanePlan, num_action_rows, shape_of
 from solver.blueprint.river_choices import NO_CHOICES
+from solver.blueprint.sweep import _sweep_board
+from solver.blueprint.sweep_arrays import EXPECTED, FROM_TABLES, UPDATE, Side, Work, by_hand_showdown
 from solver.blueprint.tables import TableLayout
 from solver.cfr.resolved import resolved
 from solver.cfr.simd import WIDTH

@@ -11,16 +11,9 @@ from typing import Any
 
 from numba import njit
 
-from solver.blueprint.kernels import (
-    EXPECTED,
-    Work,
-    _ascend,
-    _descend,
-    _enter,
-    _leave,
-    _set_roots,
-    _sum_by_key,
-)
+from solver.blueprint.board_links import _enter, _leave, _set_roots, _sum_by_key
+from solver.blueprint.node_kernels import _ascend, _descend
+from solver.blueprint.sweep_arrays import EXPECTED, Work
 from solver.blueprint.terminals import _fill_zero, _terminals
 from solver.cfr.simd import WIDTH
 

@@ -26,7 +26,7 @@ class SubgameConfig:
     depth
         Streets that are searched hand by hand, counting the current one; ``full`` goes to the river.
     continuation
-        What follows the last of them: ``trained`` (later streets in the blueprint's buckets, trained along) or
+        What follows the last of them: ``trained`` (later streets in buckets, trained along) or
         ``values`` (each player chooses, hand by hand, one of `values` fixed continuations).
     values, factor
         How many fixed continuations there are, and how much likelier the favoured action is.

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from abstractions.cards import NUM_COMBOS
 from solver.blueprint.boards import NUM_LIVE
 from solver.blueprint.continuation import BIASES
-from solver.blueprint.kernels import make_work
 from solver.blueprint.plan import LanePlan
 from solver.blueprint.strategy import Blueprint
+from solver.blueprint.sweep_arrays import make_work
 from solver.blueprint.tables import TableLayout
 from solver.cfr.leaves import Leaves, Reach
 from solver.cfr.schedules import Schedule, schedule

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from abstractions.cards import NUM_COMBOS
 from solver.blueprint.boards import BoardHands
-from solver.blueprint.kernels import EXPECTED, UPDATE, Work, _ascend, _descend
+from solver.blueprint.node_kernels import _ascend, _descend
+from solver.blueprint.sweep_arrays import EXPECTED, UPDATE, Work
 from solver.blueprint.terminals import _any_positive, _terminals
 from solver.cfr.simd import WIDTH, load, load_as, splat, store
 from solver.subgame.bucketed_lines import BucketedLines, RunOuts
@@ -117,7 +118,7 @@ def _sweep_river(
     """Sweep all lines on one river for the lanes' own player, adding root values times `weight` to `out`.
 
     `masses` holds how much each combo counts in what its bucket learns. The other arguments are those of
-    `solver.blueprint.kernels._sweep_board`, with both players in the same tables.
+    `solver.blueprint.sweep._sweep_board`, with both players in the same tables.
     """
     n = len(keys)
     size = np.int64(n * WIDTH)

@@ -47,8 +47,9 @@ class RunOutDealer:
             if not self._waiting:
                 self._waiting = self._rng.permutation(self.rest).tolist()
             row[known] = self._waiting.pop()
-            later = self.rest[self.rest != row[known]]
-            row[known + 1 :] = self._rng.choice(later, FULL_BOARD - known - 1, replace=False)
+            if known + 1 < FULL_BOARD:
+                later = self.rest[self.rest != row[known]]
+                row[known + 1 :] = self._rng.choice(later, FULL_BOARD - known - 1, replace=False)
         return boards
 
 

@@ -1,4 +1,4 @@
-"""Later streets in the blueprint's buckets, trained along with the streets that are searched hand by hand.
+"""Later streets in buckets, trained along with the streets that are searched hand by hand.
 
 Where the search ends, both players go on in a game of their own: same chips, but hands are seen by bucket, and every
 iteration plays a few fresh run-outs of it. Its regrets and averages grow linearly with the iteration (linear CFR),
@@ -19,7 +19,7 @@ from abstractions.cards import NUM_COMBOS
 from solver.betting.lines import RIVER
 from solver.betting.public_tree import PublicTree
 from solver.blueprint.boards import NUM_LIVE, Bucketing
-from solver.blueprint.kernels import make_work
+from solver.blueprint.sweep_arrays import make_work
 from solver.cfr.leaves import Leaves, Reach
 from solver.exact.deals import CardGame
 from solver.subgame.bucketed_lines import DTYPE, BucketedLines, RunOuts, lines_by_shape

@@ -57,7 +57,7 @@ def test_the_training_stages_depend_on_the_whole_trainer(stage: Any) -> None:
         ("solver.blueprint.boards", "street_buckets"),
         ("solver.blueprint.flop_values", "FlopEvaluator"),
         ("solver.blueprint.evaluation", "mean_gain"),
-        ("solver.blueprint.kernels", "_sweep_board"),
+        ("solver.blueprint.sweep", "_sweep_board"),
         ("solver.blueprint.plan", "LanePlan"),
         ("solver.blueprint.pot_types", "pot_types"),
         ("solver.blueprint.shard", "Shard"),
@@ -207,8 +207,8 @@ CHANGED = "changed_by_a_test = 1"
         ("pipelines/figures/evaluate.py", with_line("_loss_figure", CHANGED)),
         ("pipelines/figures/charts.py", with_line("chart_figure", CHANGED)),
         ("pipelines/stages/textures.py", with_docstring("compute")),
-        ("solver/blueprint/kernels.py", with_docstring("_prune")),
-        ("solver/blueprint/kernels.py", with_line("_prune", "# A comment.")),
+        ("solver/blueprint/node_kernels.py", with_docstring("_prune")),
+        ("solver/blueprint/node_kernels.py", with_line("_prune", "# A comment.")),
         ("abstractions/cards.py", lambda text: "# A comment.\n\n" + text),
         ("abstractions/ranges.py", with_line("parse_range", CHANGED)),
         ("abstractions/equity.py", with_line("equity", CHANGED)),
@@ -242,8 +242,8 @@ MEASURING = {"evaluate", "preflop_ev"}
 @pytest.mark.parametrize(
     ("file", "name", "calling", "changed"),
     [
-        ("solver/blueprint/kernels.py", "_prune", {"lcfr", "dcfr", "preflop_ev"}, TRAINED),
-        ("solver/blueprint/kernels.py", "_ascend", TRAINED, TRAINED),
+        ("solver/blueprint/node_kernels.py", "_prune", {"lcfr", "dcfr", "preflop_ev"}, TRAINED),
+        ("solver/blueprint/node_kernels.py", "_ascend", TRAINED, TRAINED),
         ("solver/blueprint/boards.py", "street_buckets", TRAINED - {"export"}, TRAINED),
         ("solver/cfr/simd.py", "_overload_operator", TRAINED, TRAINED),
         (

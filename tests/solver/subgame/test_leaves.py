@@ -12,9 +12,10 @@ from solver.betting.lines import RIVER, TURN
 from solver.betting.public_tree import NodeKind
 from solver.blueprint.board_play import table_side
 from solver.blueprint.boards import NUM_LIVE
-from solver.blueprint.kernels import EXPECTED, FROM_TABLES, _sweep_board, by_hand_showdown, make_work
 from solver.blueprint.plan import LanePlan, shape_of
 from solver.blueprint.river_choices import NO_CHOICES
+from solver.blueprint.sweep import _sweep_board
+from solver.blueprint.sweep_arrays import EXPECTED, FROM_TABLES, by_hand_showdown, make_work
 from solver.exact.betting_plan import leaf_nodes
 from solver.exact.engine import CfrEngine
 from solver.exact.fixed_leaves import FixedLeaves
