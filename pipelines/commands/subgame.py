@@ -88,7 +88,7 @@ def subgame(
 ) -> None:
     """Solve the current street of a hand: the actual board, hand by hand, with finer sizes.
 
-    Ranges come from the blueprint along the line. Later streets are played in its buckets and trained along, or with
+    Ranges come from the blueprint along the line. Later streets are played in buckets and trained along, or with
     --depth full solved to the river. Ctrl-C stops early with what there is. Solves are kept in the store.
 
     On a blueprint of three or more seats all players left are solved against drawn hands of each other, folded hands

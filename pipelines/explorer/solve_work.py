@@ -129,7 +129,7 @@ class SubgameWork:
             None if parent is None else parent.key,
         )
         self.key = content_key(self.store.blueprint_key, self.subgame, self.config, self.locks)
-        self.memory_bytes = forecast_bytes(self.blueprint, self.subgame, self.config)
+        self.memory_bytes = forecast_bytes(self.subgame, self.config)
 
     @property
     def blueprint(self) -> Blueprint:

@@ -26,7 +26,7 @@ from solver.subgame.config import SubgameConfig
 from solver.subgame.fixed_leaves import FixedContinuations
 from solver.subgame.leaf_boards import combos_of, suit_renamings
 from solver.subgame.locks import lock_decisions
-from solver.subgame.river_buckets import RiverBuckets
+from solver.subgame.range_buckets import RangeBuckets
 from solver.subgame.safety import Gadget, gadget
 from solver.subgame.solution import SubgameSolution
 from solver.subgame.subgame import Ranges, Subgame
@@ -277,7 +277,7 @@ def search_leaves(blueprint: Blueprint, subgame: Subgame, config: SubgameConfig)
             nodes,
             leaves,
             subgame.cards,
-            RiverBuckets.of(blueprint.bucketing, range_masses(subgame.cards, protected)),
+            RangeBuckets.of(len(subgame.board), range_masses(subgame.cards, protected)),
             texture,
             run_outs=run_outs,
             seed=config.seed,

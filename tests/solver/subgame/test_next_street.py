@@ -56,7 +56,7 @@ def test_the_next_street_has_the_sizes_that_it_had_in_the_solve():
 )
 def test_memory_is_known_before_a_solve_is_prepared(line, board, config):
     subgame = Subgame.build(blueprint(), line, board, config, ranges=thin_ranges())
-    forecast = forecast_bytes(blueprint(), subgame, config)
+    forecast = forecast_bytes(subgame, config)
     solver = SubgameSolver(blueprint(), subgame, config)
     tables = solver.engine.table_bytes + sum(side.allin.nbytes for side in solver.engine.deals.sides)
     if solver.leaves is None:
