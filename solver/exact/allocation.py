@@ -128,7 +128,7 @@ def totals_size(deals: Deals, layouts: tuple[Layout, Layout], groups: int) -> in
         int(layout.streets[0]["exits_end"] - layout.streets[0]["exits"]) * int(layout.own_boards[0]["pad"])
         for layout in layouts
     ]
-    return groups * swaps * max(sizes) + WIDTH
+    return groups * (swaps * max(sizes) + WIDTH)
 
 
 def refuse_over(limit: int | None, size: int) -> None:

@@ -96,7 +96,7 @@ def _collect(game: Any, s: int, b: int, groups: int, totals: Any, work: Any) -> 
     exits = street.exits_end - street.exits
     source, first = (totals, np.int64(0)) if s == 0 else (work.totals, work.starts[s, 3])
     for group in range(groups):
-        start = first + group * _totals_size(game, s, b)
+        start = first + group * _group_step(game)
         for k in range(exits):
             row = work.starts[s, 1] + game.exits[street.exits + k].row * pad
             for h in range(0, pad, WIDTH):
@@ -111,12 +111,11 @@ def _collect(game: Any, s: int, b: int, groups: int, totals: Any, work: Any) -> 
 @kernel
 def _clear_totals(game: Any, s: int, b: int, groups: int, totals: Any, work: Any) -> None:
     """Zero the totals that the boards of the next street add to."""
-    size = _totals_size(game, s, b)
     if s == 0:
-        for k in range(groups * size):
+        for k in range(groups * _group_step(game)):
             totals[k] = 0.0
     else:
-        for k in range(size):
+        for k in range(_totals_size(game, s, b)):
             work.totals[work.starts[s, 3] + k] = 0.0
 
 
@@ -127,6 +126,16 @@ def _totals_size(game: Any, s: int, b: int) -> int:
     return (
         (1 + game.boards[b].num_swaps) * (street.exits_end - street.exits) * np.int64(game.own_boards[b].pad)
     )
+
+
+@kernel
+def _group_step(game: Any) -> int:
+    """Entries from the totals of one group of the root's boards to those of the next.
+
+    `_leave` reads and writes whole vectors, and so up to a vector past the last row of a group. Another thread may be
+    writing to the next group at that time, so a vector that nobody needs lies between them.
+    """
+    return _totals_size(game, 0, 0) + WIDTH
 
 
 @kernel

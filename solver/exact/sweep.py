@@ -34,10 +34,10 @@ from solver.exact.board_links import (
     _clear_values,
     _collect,
     _enter,
+    _group_step,
     _leave,
     _save_leaf_reach,
     _take_leaf_values,
-    _totals_size,
 )
 from solver.exact.node_kernels import (
     _accumulate,
@@ -197,7 +197,7 @@ def _sweep(
             _take_leaf_values(game, s, b, work)
             _ascend(game, s, b, own_tables, discounts, mode, work)
             if s == 1:
-                _leave(game, s, b, totals, _group(game, b, groups) * _totals_size(game, 0, 0), work)
+                _leave(game, s, b, totals, _group(game, b, groups) * _group_step(game), work)
             elif s > 1:
                 _leave(game, s, b, work.totals, work.starts[s - 1, 3], work)
         work.cursor[s, 0] += 1

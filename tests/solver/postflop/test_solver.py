@@ -10,6 +10,7 @@ from abstractions.ranges import parse_range
 from solver.cfr.exploitability import exploitability
 from solver.cfr.schedules import SCHEDULES
 from solver.exact.strategies import engine_for
+from solver.exact.sweep import BELOW, DOWN, EXPECTED
 from solver.postflop.node_report import real_combos
 from solver.postflop.solver import PostflopSolver
 
@@ -169,6 +170,22 @@ def test_threads_do_not_change_a_single_bit():
             expected = getattr(one.engine.tables[player], name)
             assert np.array_equal(getattr(two.engine.tables[player], name), expected)
             assert np.array_equal(getattr(many.engine.tables[player], name), expected)
+
+
+def test_threads_write_to_no_entry_of_each_other():
+    engine = turn(threads=5).engine
+    engine.run(2)
+    once = np.ones((1, 4))
+    for own in range(2):
+        engine._call(once, engine.iteration, EXPECTED, DOWN, (own, own), 0)
+        written = np.zeros(len(engine._totals), dtype=int)
+        for thread in range(engine.threads):
+            # What is read and written back unchanged, as lanes past the end of a row are, loses its sign.
+            engine._totals[:] = -0.0
+            engine._call(once, engine.iteration, EXPECTED, BELOW, (own, own), thread)
+            written += engine._totals.view(np.int32) != np.float32(-0.0).view(np.int32)
+        assert written.max() == 1
+        assert written.sum() > 1000
 
 
 def test_a_saved_run_goes_on_as_if_it_had_never_stopped():
