@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.cfr.simd import WIDTH
-from solver.exact.deals import CardGame, Deals, zero_row
+from solver.exact.card_game import CardGame
+from solver.exact.deals import Deals, zero_row
 from solver.exact.sweep_arrays import NODE, Layout, Tables, Work
 from solver.exact.terminals import BLOCK, SUMS_SIZE
 

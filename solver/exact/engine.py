@@ -28,7 +28,9 @@ from solver.exact.allocation import (
     work_sizes,
 )
 from solver.exact.betting_plan import allin_streets, betting_plan, check_down, table_rows
-from solver.exact.deals import CardGame, Deals, deal, num_runouts, padded
+from solver.exact.card_game import CardGame, num_runouts
+from solver.exact.deals import Deals, deal
+from solver.exact.hand_tables import padded
 from solver.exact.leaf_rows import LeafRows
 from solver.exact.pair_weights import PairWeights
 from solver.exact.sweep import (

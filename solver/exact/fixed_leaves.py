@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from solver.betting.public_tree import PublicTree
 from solver.betting.tree_parts import lower_part
 from solver.cfr.leaves import Leaves, Reach
-from solver.exact.deals import CardGame
+from solver.exact.card_game import CardGame
 from solver.exact.engine import CfrEngine
 from solver.exact.strategies import StrategyFunction, engine_for
 

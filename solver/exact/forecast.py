@@ -6,7 +6,9 @@ from solver.betting.public_tree import PublicTree
 from solver.cfr.schedules import Schedule
 from solver.exact.allocation import PRECISIONS
 from solver.exact.betting_plan import allin_streets, check_down, table_rows
-from solver.exact.deals import CardGame, dealt_hands, padded
+from solver.exact.card_game import CardGame
+from solver.exact.deals import dealt_hands
+from solver.exact.hand_tables import padded
 
 
 def engine_bytes(tree: PublicTree, game: CardGame, schedule: Schedule, *, has_leaves: bool = False) -> int:

@@ -24,9 +24,12 @@ from numba import njit
 from numpy.typing import NDArray
 
 from abstractions.cards import disjoint_weight
+from solver.exact.allin_matrices import allin_matrix
 from solver.exact.allocation import refuse_over
-from solver.exact.deals import CardGame, Deals, StrengthCache, allin_matrix, padded, zero_row
+from solver.exact.card_game import CardGame, StrengthCache
+from solver.exact.deals import Deals, zero_row
 from solver.exact.folded_hands import AvoidingWeights
+from solver.exact.hand_tables import padded
 
 Floats = NDArray[np.float64]
 #: Own hands whose weights stand side by side: a sweep sums over the opponent's hands for so many at once.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.cfr.exploitability import Evaluation
 from solver.cfr.schedules import schedule
-from solver.exact.deals import CardGame
+from solver.exact.card_game import CardGame
 from solver.exact.engine import CfrEngine
 
 #: ``strategy(node, board, hands) -> probabilities [action, hand]`` of the player to act, for each of its hands.

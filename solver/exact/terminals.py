@@ -24,7 +24,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solver.cfr.simd import WIDTH, fused, kernel, lane_max, load, splat, store
-from solver.exact.deals import single_board, strength_groups
+from solver.exact.hand_tables import single_board, strength_groups
 
 BLOCK = 2 * WIDTH
 # Cards of hands that hold fewer than two: a dummy per player, so that it blocks nothing.

@@ -16,7 +16,7 @@ from solver.betting.public_tree import NodeKind, PublicTree
 from solver.betting.rules import Action
 from solver.betting.tree_parts import child_links
 from solver.cfr.schedules import Schedule
-from solver.exact.deals import CardGame
+from solver.exact.card_game import CardGame
 from solver.exact.engine import CfrEngine
 from solver.exact.terminals import NO_CARD
 

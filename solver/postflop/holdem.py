@@ -18,7 +18,7 @@ from abstractions.cards import (
 )
 from abstractions.evaluator import _board_strengths
 from abstractions.ranges import check_weights, parse_range
-from solver.exact.deals import CardGame
+from solver.exact.card_game import CardGame
 from solver.exact.folded_hands import MAX_FOLDED, FoldedHands
 
 #: Public cards of a full board.

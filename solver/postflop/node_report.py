@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from abstractions.cards import COMBO_INDEX, format_cards, format_combo
 from abstractions.isomorphism import permute_cards
-from solver.exact.deals import num_runouts
+from solver.exact.card_game import num_runouts
 from solver.exact.engine import CfrEngine, NodeValues
 
 Floats = NDArray[np.float64]

@@ -26,8 +26,9 @@ from solver.betting.public_tree import NodeKind, PublicTree
 from solver.betting.tree import spot_tree
 from solver.cfr.exploitability import Exploitability
 from solver.cfr.schedules import Schedule, schedule
-from solver.exact.deals import CardGame, exchange_of, suit_swaps
+from solver.exact.card_game import CardGame
 from solver.exact.engine import CfrEngine
+from solver.exact.suits import exchange_of, suit_swaps
 from solver.postflop.holdem import holdem_game, read_board, read_folded, read_range
 from solver.postflop.node_report import NodeReport, node_report, real_combos
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.betting.public_tree import NodeKind, PublicTree
-from solver.exact.deals import CardGame
+from solver.exact.card_game import CardGame
 from solver.exact.engine import CfrEngine
 from solver.postflop.solver import AUTO
 from solver.subgame.leaf_boards import combos_of, suit_renamings

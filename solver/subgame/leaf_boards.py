@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from abstractions.cards import COMBO_INDEX
 from abstractions.isomorphism import permute_combos
 from solver.blueprint.boards import BoardHands, Bucketing, board_hands
-from solver.exact.deals import CardGame, equivalent_suits
+from solver.exact.card_game import CardGame
+from solver.exact.suits import equivalent_suits
 from solver.subgame.run_outs import FULL_BOARD, RememberedBuckets, RunOutDealer
 
 

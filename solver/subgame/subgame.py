@@ -28,7 +28,7 @@ from solver.betting.rules import BettingRules, BettingState
 from solver.betting.tree import game_start, subgame_tree
 from solver.betting.tree_parts import upper_part
 from solver.blueprint.strategy import Blueprint
-from solver.exact.deals import CardGame
+from solver.exact.card_game import CardGame
 from solver.postflop.holdem import holdem_game, read_board
 from solver.subgame.config import FULL, SubgameConfig
 from solver.subgame.translation import TranslatedBlueprint

@@ -21,7 +21,7 @@ from solver.betting.public_tree import PublicTree
 from solver.blueprint.boards import NUM_LIVE, Bucketing
 from solver.blueprint.sweep_arrays import make_work
 from solver.cfr.leaves import Leaves, Reach
-from solver.exact.deals import CardGame
+from solver.exact.card_game import CardGame
 from solver.subgame.bucketed_lines import DTYPE, BucketedLines, RunOuts, lines_by_shape
 from solver.subgame.leaf_boards import SampledBoards, combos_of
 from solver.subgame.river_lines import RiverLines

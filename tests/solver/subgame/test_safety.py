@@ -11,7 +11,7 @@ from solver.betting.public_tree import NodeKind, PublicTree
 from solver.betting.rules import Action
 from solver.betting.tree_parts import child_links, lower_part
 from solver.cfr.schedules import schedule
-from solver.exact.deals import CardGame
+from solver.exact.card_game import CardGame
 from solver.exact.engine import CfrEngine
 from solver.exact.strategies import evaluate_strategy
 from solver.exact.terminals import NO_CARD
