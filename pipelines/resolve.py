@@ -1,9 +1,9 @@
 """`python -m pipelines.resolve`: how exploitable a blueprint is that solves again from a street on.
 
-On every board of a tier the spots of that street are solved again, hand by hand. From the flop on, the solves are safe
-by default: opponents may stay out. From turn or river on, they trust the ranges that the blueprint leaves. An exact
-best responder then plays against the result, free on every street, before the flop too. Re-solver and responder are
-dealt the same run-outs. Solved flops are kept, so a batch that is cut off goes on where it was.
+On every board of a tier the spots of that street are solved again, hand by hand. The solves are safe by default:
+opponents may stay out. With safety=unsafe they trust the ranges that the blueprint leaves. An exact best responder then
+plays against the result, free on every street, before the flop too. Re-solver and responder are dealt the same
+run-outs. Solved flops are kept, so a batch that is cut off goes on where it was.
 
     python -m pipelines.resolve bundle=PATH [tier=small] [streets=river|turn|flop] [flops=N] [iterations=N]
         [safety=reach|resolve|unsafe] [store.root=DIR] [tracking.uri=URI] [cluster=ray]
@@ -50,6 +50,7 @@ from solver.subgame.resolved_flop import table_bytes
 SOLVED = STREETS[FLOP:]
 #: Tiers with few run-outs of each flop: with all of them the tables of a flop would not fit.
 SAMPLED_TIERS = tuple(name for name, tier in TIERS.items() if not tier.complete)
+SAFETIES = ("reach", "resolve", "unsafe")
 OWN_KEYS = ("bundle", "tier", "streets", "flops", "iterations", "safety")
 
 
@@ -84,8 +85,7 @@ def read_request(arguments: list[str]) -> Request:
         raise UserError("bundle: give the folder of an exported blueprint, bundle=STORE/export-KEY")
     tier = one_of("tier", own.get("tier", "small"), SAMPLED_TIERS)
     street = one_of("streets", own.get("streets", SOLVED[-1]), SOLVED)
-    accepted = ("reach", "resolve", "unsafe") if street == SOLVED[0] else ("unsafe",)
-    safety = one_of("safety", own.get("safety", accepted[0]), accepted)
+    safety = one_of("safety", own.get("safety", SAFETIES[0]), SAFETIES)
     flops = whole_number("flops", own.get("flops", "0"), least=0, most=len(TIERS[tier].flops))
     iterations = whole_number("iterations", own.get("iterations", "200"), least=1, most=1_000_000)
     resolving = Resolving(SOLVED.index(street), iterations, safety)

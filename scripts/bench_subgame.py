@@ -9,7 +9,8 @@ exact   flop to river, the blueprint's sizes, a minute
 
 Real loss is what the solved street loses in the full tree to the river, mean of both players, in percent of the pot
 (`solver.subgame.judge`). The judge solves that tree itself, which takes far longer than the subgame. With six sizes on
-the flop it would not fit into memory, so flops are judged with the blueprint's sizes.
+the flop it would not fit into memory, so flops are judged with the blueprint's sizes, in 16-bit tables. On flops hands
+below --least-weight of the heaviest one of their range are left out, which off-path cleaning calls rarely reached.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artifacts import open_blueprint
+from solver.betting.lines import FLOP
 from solver.blueprint.strategy import Blueprint
 from solver.subgame import SubgameConfig, SubgameSolution, solve_subgame
 from solver.subgame.judge import Judge
+from solver.subgame.subgame import Ranges, Subgame
 
 #: Lines that most hands of a 100 bb game go through, each with its boards.
 SPOTS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -59,7 +62,10 @@ class SpotJudge:
 
     def __init__(self, solution: SubgameSolution, target_pct: float, threads: int) -> None:
         subgame = solution.subgame
-        self._judge = Judge(subgame.tree, subgame.cards, target_pct=target_pct, threads=threads)
+        precision = "int16" if subgame.street == FLOP else "float32"
+        self._judge = Judge(
+            subgame.tree, subgame.cards, target_pct=target_pct, threads=threads, precision=precision
+        )
 
     def loss(self, solution: SubgameSolution) -> float:
         """Mean real loss of both players, in percent of the pot."""
@@ -73,11 +79,26 @@ class SpotJudge:
         return self._judge.mean_loss(strategy)
 
 
-def measure_exact(blueprint: Blueprint, chosen: Spots, config: SubgameConfig) -> None:
+def wide_ranges(
+    blueprint: Blueprint, line: str, board: str, config: SubgameConfig, least: float | None
+) -> Ranges | None:
+    """The blueprint's ranges without hands below a share of the heaviest one; None: as solves take them."""
+    if least is None:
+        return None
+    first, second = Subgame.build(blueprint, line, board, config).ranges
+    first, second = (np.where(weights >= least, weights, 0.0) for weights in (first, second))
+    print(f"  {line + ' ' + board:30}{np.count_nonzero(first):6,} and {np.count_nonzero(second):,} hands")
+    return first, second
+
+
+def measure_exact(
+    blueprint: Blueprint, chosen: Spots, config: SubgameConfig, least: float | None = None
+) -> None:
     """Solves to the river: seconds, and exploitability at their end."""
     seconds, gaps = [], []
     for line, board in chosen:
-        solution = solve_subgame(blueprint, line, board, config)
+        ranges = wide_ranges(blueprint, line, board, config, least)
+        solution = solve_subgame(blueprint, line, board, config, ranges=ranges)
         gap = 100.0 * solution.engine.exploitability() / solution.subgame.pot
         seconds.append(solution.seconds)
         gaps.append(gap)
@@ -98,13 +119,16 @@ def measure_searched(
     config: SubgameConfig,
     budgets: tuple[float, ...],
     judge_pct: float | None,
+    least: float | None = None,
 ) -> None:
     """Depth-limited solves: iterations within each budget, and real loss."""
     losses: dict[float, list[float]] = {seconds: [] for seconds in budgets}
     for line, board in chosen:
         judge = None
+        ranges = wide_ranges(blueprint, line, board, config, least)
         for seconds in budgets:
-            solution = solve_subgame(blueprint, line, board, replace(config, time_s=seconds))
+            timed = replace(config, time_s=seconds)
+            solution = solve_subgame(blueprint, line, board, timed, ranges=ranges)
             text = f"  {line + ' ' + board:30}{solution.seconds:8.2f} s{solution.iterations:7,} iterations"
             if judge_pct is not None:
                 begun = time.perf_counter()
@@ -133,6 +157,9 @@ def main() -> None:
         "--judge-pct", type=float, default=0.1, help="exploitability of the judge's own solves"
     )
     parser.add_argument("--no-judge", action="store_true")
+    parser.add_argument(
+        "--least-weight", type=float, default=0.005, help="of a hand on a flop, of the heaviest one's"
+    )
     options = parser.parse_args()
     blueprint = open_blueprint(options.bundle).blueprint
     judge_pct = None if options.no_judge else options.judge_pct
@@ -150,9 +177,10 @@ def main() -> None:
         elif kind == "turn":
             measure_searched(blueprint, chosen, finer, (0.5,), judge_pct)
         elif kind == "flop":
-            measure_searched(blueprint, chosen, coarse, (3.0, 15.0), judge_pct)
+            measure_searched(blueprint, chosen, coarse, (3.0, 15.0), judge_pct, options.least_weight)
         else:
-            measure_exact(blueprint, chosen, replace(coarse, depth="full", time_s=60.0, target_pct=0.5))
+            exact = replace(coarse, depth="full", time_s=60.0, target_pct=0.5)
+            measure_exact(blueprint, chosen, exact, options.least_weight)
 
 
 if __name__ == "__main__":

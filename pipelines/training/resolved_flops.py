@@ -25,6 +25,7 @@ from solver.blueprint.strategy import Blueprint
 from solver.subgame.resolved_flop import (
     KnownRows,
     ResolvedGame,
+    StayOut,
     known_rows,
     line_gifts,
     resolved_values,
@@ -46,8 +47,8 @@ class Resolving:
     iterations
         Of each solve.
     safety
-        ``unsafe``, or from the flop on ``resolve`` or ``reach``: the opponent may stay out for what the blueprint is
-        worth to it, with ``reach`` for what it gave up before the flop besides.
+        ``unsafe``, ``resolve`` or ``reach``: the opponent may stay out for what the blueprint is worth to it, with
+        ``reach`` for what it gave up before the flop besides.
     """
 
     street: int
@@ -62,7 +63,7 @@ class _Shared:
 
 
 #: A flop, what is played before the first street that is solved again, and what staying out is worth.
-_Item = tuple[FlopBoards, KnownRows, Floats | None]
+_Item = tuple[FlopBoards, KnownRows, StayOut | None]
 
 
 def _solve_flop(item: _Item, shared: _Shared) -> Floats:
@@ -70,7 +71,7 @@ def _solve_flop(item: _Item, shared: _Shared) -> Floats:
     # What Ray delivers is read-only, for which the kernels would be compiled once more.
     game = replace(shared.game, reach=copy.deepcopy(shared.game.reach))
     rows = {key: unlocked(array) for key, array in known.items()}
-    worth = None if stay_out is None else stay_out.copy()
+    worth = None if stay_out is None else [unlocked(values) for values in stay_out]
     return resolved_values(game, flop.copy(), rows, shared.responses, worth)
 
 
@@ -117,14 +118,16 @@ def resolved_flop_values(
     waiting = [k for k, key in enumerate(keys) if not store.has(STAGE, key)]
     done = len(keys) - len(waiting)
     if waiting:
-        gifts = (np.zeros_like(game.reach[0]), np.zeros_like(game.reach[1]))
+        gifts = None
         if resolving.safety == "reach":
-            gifts = line_gifts(blueprint.game, blueprint.preflop, given_up(bundle, blueprint))
+            gifts = line_gifts(blueprint.game, given_up(bundle, blueprint))
 
         def task(position: int) -> _Item:
-            flop = boards.flops[waiting[position]]
-            stay_out = None if resolving.safety == "unsafe" else stay_out_values(blueprint, flop, gifts)
-            return flop, known_rows(blueprint, flop, resolving.street), stay_out
+            flop, street = boards.flops[waiting[position]], resolving.street
+            stay_out = None
+            if resolving.safety != "unsafe":
+                stay_out = stay_out_values(blueprint, flop, street, gifts)
+            return flop, known_rows(blueprint, flop, street), stay_out
 
         shared = _Shared(game, tuple(evaluation.responses))
         for position, values in cluster().stream(_solve_flop, OnDemand(len(waiting), task), shared=shared):

@@ -82,6 +82,8 @@ class _Play(NamedTuple):
 class Shard:
     """Tables and sweeps of some pot types (with ``per_line``, flop lines).
 
+    The lines may also begin a later street, all of them the same.
+
     Parameters
     ----------
     tree
@@ -172,7 +174,7 @@ class Shard:
         batch
             Boards (of this shard's textures).
         reach
-            The opponent's reach by flop line of the whole game and class, ``[line, 169]``.
+            The opponent's reach by line of the whole game and class ``[line, 169]`` or combo ``[line, 1326]``.
         epoch
             Discount epoch.
         trained
@@ -184,13 +186,13 @@ class Shard:
 
         Returns
         -------
-        Value of each board and line of this shard to `own` by class, ``[board, line, 169]``, in chips times
-        deals.
+        Value of each board and line of this shard to `own` by class or combo, as `reach` is, ``[board, line, 169]``
+        or ``[board, line, 1326]``, in chips times deals.
         """
         deals = self._deal(batch)
         factors = self.clock.factors(epoch)
         place = {line: k for k, line in enumerate(self.lines)}
-        values = np.zeros((len(batch), len(self.lines), NUM_CLASSES))
+        values = np.zeros((len(batch), len(self.lines), np.shape(reach)[1]))
         self._work.keep[:] = 1.0
         responds = trained is not None and own != trained
         floor = -np.inf if prune_below is None or responds else prune_below
@@ -269,12 +271,12 @@ class Shard:
         prune_below: float,
         play: _Play,
     ) -> NDArray[np.float64]:
-        values = np.zeros((len(self.pots.templates), NUM_CLASSES))
+        values = np.zeros((len(self.pots.templates), reach.shape[1]))
         _sweep_board(
             self.layout.plan.programs[own],
             pays,
             deal.hands,
-            deal.classes,
+            deal.classes if reach.shape[1] == NUM_CLASSES else deal.combos,
             play.own,
             play.opponent,
             np.ascontiguousarray(reach, dtype=self.regret.dtype),

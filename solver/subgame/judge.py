@@ -49,6 +49,8 @@ class Judge:
         Exploitability, in percent of the pot, to which the spot and every locked spot is solved.
     max_iterations
         When to stop before that.
+    precision
+        Of the engine's tables. "int16" takes half of the memory, for flops with wide ranges.
     """
 
     def __init__(
@@ -59,11 +61,12 @@ class Judge:
         target_pct: float = 0.1,
         max_iterations: int = 1000,
         threads: int = 1,
+        precision: str = "float32",
     ) -> None:
         self.tree, self.game, self.pot = tree, game, int(tree.pot[0])
         self.target = target_pct / 100.0 * self.pot
         self.max_iterations = max_iterations
-        self.engine = CfrEngine(tree, game, AUTO, threads=threads)
+        self.engine = CfrEngine(tree, game, AUTO, threads=threads, precision=precision)
         self.gap = self._solve()
         self.values = self._middle()
         self._state = {name: array.copy() for name, array in self.engine.state().items()}

@@ -63,6 +63,19 @@ def test_a_blueprint_that_solves_again_from_the_flop_loses_less(
 
 
 @pytest.mark.usefixtures("few_boards")
+@pytest.mark.parametrize("street", ["turn", "river"])
+def test_safe_solves_of_later_streets_are_no_worse_than_the_blueprint(
+    exported: Path, tmp_path: Path, street: str
+) -> None:
+    asked = request(exported, tmp_path, f"streets={street}", "iterations=80")
+    assert asked.resolving.safety == "reach"
+    solved, alone, _ = figures(resolve.resolve(asked))
+    assert 0 < solved < 1.01 * alone
+    plain = request(exported, tmp_path, f"streets={street}", "iterations=80", "safety=resolve")
+    assert 0 < figures(resolve.resolve(plain))[0] < 1.01 * alone
+
+
+@pytest.mark.usefixtures("few_boards")
 def test_solved_flops_are_kept_and_compare_shows_the_figure(
     exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -94,9 +107,8 @@ def test_solved_flops_are_kept_and_compare_shows_the_figure(
     [
         (["streets=preflop"], "streets: 'preflop' is not accepted: one of flop, turn, river"),
         (["tier=real"], "tier: 'real' is not accepted: one of small, full, huge"),
-        (["safety=reach", "streets=turn"], "safety: 'reach' is not accepted: one of unsafe"),
         (
-            ["safety=maxmargin", "streets=flop"],
+            ["safety=maxmargin", "streets=turn"],
             "safety: 'maxmargin' is not accepted: one of reach, resolve, unsafe",
         ),
         (["flops=-1"], "flops: '-1' is not accepted: a whole number from 0 to 24"),

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from abstractions.cards import NUM_CLASSES
 from solver.betting.public_tree import NodeKind
 from solver.blueprint.evaluation import BlueprintValue, Evaluation
 from solver.blueprint.flop_values import RESPONSES, FlopBoards
@@ -53,14 +52,22 @@ def resolved(blueprint: Blueprint, street: int, iterations: int) -> BlueprintVal
     return evaluation.result(values[0] + values[1])
 
 
-def protected(blueprint: Blueprint, iterations: int) -> BlueprintValue:
-    """How the blueprint fares that solves again from the flop on, with opponents who may stay out."""
+def protected(
+    blueprint: Blueprint, iterations: int, street: int = 0, *, gifts: bool = True
+) -> BlueprintValue:
+    """How the blueprint fares that solves again from a street on, with opponents who may stay out."""
     evaluation, game = Evaluation(blueprint, by_street=True), blueprint.game
     first, second = evaluation.reach
     spots = ResolvedGame(game.tree, blueprint.pots, (first, second), iterations)
-    gifts = line_gifts(game, blueprint.preflop, given_up_on(blueprint, small_game()[1]))
+    chips = line_gifts(game, given_up_on(blueprint, small_game()[1])) if gifts else None
     values = [
-        resolved_values(spots, flop, {}, RESPONSES, stay_out_values(blueprint, flop, gifts))
+        resolved_values(
+            spots,
+            flop,
+            known_rows(blueprint, flop, street),
+            RESPONSES,
+            stay_out_values(blueprint, flop, street, chips),
+        )
         for flop in small_game()[1]
     ]
     return evaluation.result(values[0] + values[1])
@@ -87,10 +94,9 @@ def test_gifts_are_what_an_action_is_behind_in_deals_that_get_there(blueprint: B
     line = game.names.index("b200c")
     leaf = game.leaves[line]
     lost[leaf], lost[tree.parent[leaf]] = 3.0, 5.0
-    gifts = line_gifts(game, blueprint.preflop, lost)
+    gifts = line_gifts(game, lost)
     for seat, chips in ((0, 5.0), (1, 3.0)):
-        reach = seat_reach(tree, blueprint.preflop, 1 - seat)[leaf]
-        np.testing.assert_allclose(gifts[seat][line], chips * game.preflop.pairs(reach))
+        np.testing.assert_allclose(gifts[seat][line], chips)
         assert not np.delete(gifts[seat], line, axis=0).any()
 
 
@@ -103,12 +109,25 @@ def test_who_may_stay_out_gains_less_before_the_flop(blueprint: Blueprint) -> No
     assert safe.exploitability < 0.2 * alone.exploitability
 
 
-def test_safe_solves_begin_on_the_flop(blueprint: Blueprint) -> None:
+@pytest.mark.parametrize("street", [1, 2])
+@pytest.mark.parametrize("gifts", [False, True])
+def test_safe_turns_and_rivers_are_no_worse_than_the_blueprint(
+    blueprint: Blueprint, street: int, gifts: bool
+) -> None:
+    alone = Evaluation(blueprint, by_street=True).evaluate(small_game()[1])
+    unsafe, safe = resolved(blueprint, street, 150), protected(blueprint, 150, street, gifts=gifts)
+    # Gifts count against what was given up before the flop, so a little may be lost where nothing was given.
+    assert safe.exploitability < alone.exploitability + (5 if gifts else 0)
+    # Solved for the ranges alone, the same streets let other hands in for more before the flop.
+    assert safe.by_street["preflop"] < unsafe.by_street["preflop"]
+    assert safe.by_street["river"] < 0.5 * alone.by_street["river"] if street == 2 else True
+
+
+def test_staying_out_is_worth_something_else_on_another_street(blueprint: Blueprint) -> None:
     flop = small_game()[1][0]
     spots = ResolvedGame(blueprint.game.tree, blueprint.pots, tuple(Evaluation(blueprint).reach), 1)
-    out = np.zeros((2, len(blueprint.game.lines), NUM_CLASSES))
-    with pytest.raises(ValueError, match="stay_out: safe solves begin on the flop"):
-        solve_again(spots, flop, known_rows(blueprint, flop, 1), out)
+    with pytest.raises(ValueError, match="stay_out: made for another street"):
+        solve_again(spots, flop, known_rows(blueprint, flop, 1), stay_out_values(blueprint, flop, 0))
 
 
 def test_where_nothing_is_solved_again_the_blueprint_plays(blueprint: Blueprint) -> None:
@@ -146,12 +165,12 @@ def test_what_the_blueprint_plays_is_held(blueprint: Blueprint) -> None:
     first, second = evaluation.reach
     known = known_rows(blueprint, flop, 1)
     game = ResolvedGame(blueprint.game.tree, blueprint.pots, (first, second), 5)
-    shard, table = solve_again(game, flop, known)
+    layout, table = solve_again(game, flop, known)
     for (pot_type, street), rows in known.items():
-        np.testing.assert_array_equal(shard.layout.rows(table, pot_type, street), rows)
+        np.testing.assert_array_equal(layout.rows(table, pot_type, street), rows)
     # Its rows are the blueprint's strategy of each hand: all actions of a decision sum to 1.
     assert {street for _, street in known} == {0}
-    assert shard.regret.nbytes + shard.average.nbytes == table_bytes(blueprint, flop)
+    assert 2 * table.nbytes == table_bytes(blueprint, flop)
     # Whatever the blueprint's unit is, its probabilities are what counts.
     scaled = replace(blueprint, table=7 * blueprint.table)
     again = known_rows(scaled, flop, 1)
