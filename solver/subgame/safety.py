@@ -18,9 +18,10 @@ weight with which each hand enters. Values are per deal: chips of a hand against
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -52,7 +53,7 @@ class Resolve:
     """
 
     def __init__(self, opt_outs: Floats, met: Floats, prior: Floats | None = None) -> None:
-        self.never, self.always = np.isposinf(opt_outs), np.isneginf(opt_outs)
+        self.least, self.most = np.isneginf(opt_outs).astype(float), 1.0 - np.isposinf(opt_outs)
         self.opt_outs = np.where(np.isfinite(opt_outs), opt_outs, 0.0) * met
         self.prior = np.ones_like(self.opt_outs) if prior is None else prior
         self.regret = np.zeros((2, len(self.opt_outs)))
@@ -60,9 +61,9 @@ class Resolve:
     @property
     def enters(self) -> Floats:
         """Probability that each hand enters."""
-        total = self.regret.sum(axis=0)
-        share = np.divide(self.regret[0], total, out=np.full_like(total, 0.5), where=total > 0.0)
-        return np.where(self.never, 0.0, np.where(self.always, 1.0, share))
+        found = np.empty_like(self.opt_outs)
+        _enter_shares(self.regret, self.least, self.most, found)
+        return found
 
     @property
     def weights(self) -> Floats:
@@ -71,9 +72,7 @@ class Resolve:
 
     def observe(self, values: Floats) -> None:
         """Regret matching plus on the two choices of each hand."""
-        enters = self.enters
-        mean = enters * values + (1.0 - enters) * self.opt_outs
-        self.regret = np.maximum(self.regret + np.stack([values, self.opt_outs]) - mean, 0.0)
+        _learn_to_enter(self.regret, self.enters, self.opt_outs, values)
 
 
 class Maxmargin:
@@ -111,6 +110,31 @@ class Maxmargin:
 
     def _per_deal(self, values: Floats) -> Floats:
         return np.divide(values, self.met, out=np.zeros_like(values), where=self.plays)
+
+
+#: Added to both regrets of a choice, so that a hand without any enters half of the time.
+_TINY = 1e-300
+
+
+@njit(cache=True, nogil=True)
+def _enter_shares(regret: Any, least: Any, most: Any, out: Any) -> None:
+    """Probability that each hand enters, by regret matching, within its bounds. No branches: loops run in vectors."""
+    enter, stay = regret[0], regret[1]
+    for h in range(len(out)):
+        share = (enter[h] + _TINY) / (enter[h] + stay[h] + 2 * _TINY)
+        share = share if share > least[h] else least[h]
+        out[h] = share if share < most[h] else most[h]
+
+
+@njit(cache=True, nogil=True)
+def _learn_to_enter(regret: Any, enters: Any, opt_outs: Any, values: Any) -> None:
+    """Regret matching plus: add what entering and staying out are worth over what the hand does now."""
+    enter, stay = regret[0], regret[1]
+    for h in range(len(opt_outs)):
+        mean = enters[h] * values[h] + (1.0 - enters[h]) * opt_outs[h]
+        first, second = enter[h] + values[h] - mean, stay[h] + opt_outs[h] - mean
+        enter[h] = first if first > 0.0 else 0.0
+        stay[h] = second if second > 0.0 else 0.0
 
 
 def gadget(

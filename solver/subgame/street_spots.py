@@ -93,7 +93,7 @@ class StreetLines:
         public: NDArray[np.uint8],
         flop_reach: Sequence[NDArray[np.floating]],
     ) -> PlayerReach:
-        """Both seats' reach of the lines on a board of this street, by combo, ``[line, 1326]`` each.
+        """Both seats' reach of the lines of turn or river on a board, by combo, ``[line, 1326]`` each.
 
         Parameters
         ----------
@@ -127,15 +127,13 @@ class StreetLines:
         columns: Sequence[NDArray[np.integer]],
     ) -> Iterator[tuple[Floats, Floats]]:
         """How often each combo of both seats takes all actions from the flop to each first node of the street."""
-        if not columns:
-            yield from ((np.ones(1), np.ones(1)) for _ in below)
-            return
         template = self.templates[pot_type]
         rows = {
             int(node): known[pot_type, street][row, columns[street]].astype(np.float64)
             for street in range(self.street)
             for row, node in enumerate(action_nodes(tree, template, street))
         }
+        acts = tree.kind == NodeKind.DECISION
         # Nodes come parents first, so the way to a parent is known before it is needed.
         shares = {template: (np.ones(len(columns[0])), np.ones(len(columns[0])))}
         for node in range(template + 1, int(tree.subtree_end[template])):
@@ -143,13 +141,13 @@ class StreetLines:
             if parent not in shares or tree.street[node] > FLOP + self.street:
                 continue
             ours, theirs = shares[parent]
-            if tree.kind[parent] == NodeKind.DECISION and tree.street[parent] < FLOP + self.street:
+            if not acts[parent]:
+                shares[node] = ours, theirs
+            elif tree.street[parent] < FLOP + self.street:
                 if tree.player[parent] == 0:
                     ours = ours * rows[node]
                 else:
                     theirs = theirs * rows[node]
-                shares[node] = ours, theirs
-            elif tree.kind[parent] != NodeKind.DECISION:
                 shares[node] = ours, theirs
         for k in below:
             yield shares[self.pots.templates[k]]
