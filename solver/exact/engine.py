@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -58,49 +58,18 @@ GROWING = {"iteration", "since", "locked0", "locked1"}
 
 
 @dataclass(frozen=True)
-class NodeValues:
-    """A decision node on one board, by hand of the board (`hands` are root hands, per player).
+class Visit:
+    """What a sweep for one player left on a board; valid until the next sweep.
 
     Attributes
     ----------
-    reach
-        Per player, weight of each hand at the node: its range times its own strategy on the way.
-    values
-        Per player, counterfactual value of each hand: sum over the opponent's hands of reach times payoff,
-        since the start of the hand and over an even split of the dead money.
-    action_values
-        The same for each action of the player to act, ``[action, hand]``.
-    strategy
-        Average strategy of the player to act, ``[action, hand]``.
-    """
-
-    board: int
-    hands: tuple[NDArray[np.int16], NDArray[np.int16]]
-    reach: tuple[Floats, Floats]
-    values: tuple[Floats, Floats]
-    action_values: Floats
-    strategy: Floats
-
-
-@dataclass(frozen=True)
-class StreetEntry:
-    """A line that enters a street on one board, by hand of the board (`hands` are root hands, per player).
-
-    Attributes
-    ----------
-    node
-        First node of the street.
     reach, values
-        As in `NodeValues`.
-    best
-        Per player, the value of each hand that responds as well as possible from this node on.
+        At a node of the board's street: the opponent's reach, and the player's counterfactual values, by hand of the
+        board.
     """
 
-    node: int
-    hands: tuple[NDArray[np.int16], NDArray[np.int16]]
-    reach: tuple[Floats, Floats]
-    values: tuple[Floats, Floats]
-    best: tuple[Floats, Floats]
+    reach: Callable[[int], Floats]
+    values: Callable[[int], Floats]
 
 
 class CfrEngine:
@@ -466,78 +435,23 @@ class CfrEngine:
         rows = tables.locked[start : start + actions * pad].reshape(actions, pad)
         return rows[:, : int(side["count"])].astype(np.float64)
 
-    def node_values(self, node: int, board: int = 0) -> NodeValues:
-        """Reach, values and strategy at a decision node on a board, under the average strategies."""
-        return self.board_values([node], board)[0]
+    def visit(self, board: int, own: int, *, best: bool = False) -> Visit:
+        """Sweep one board for a player, under the average strategies.
 
-    def board_values(self, nodes: Sequence[int], board: int = 0) -> list[NodeValues]:
-        """`node_values` of some decision nodes of a board's street, with one sweep for each player."""
-        for node in nodes:
-            self._slot(node, board)
-        street, path, chance = self._way_to(board)
-        strategies = [self.strategy(node, board) for node in nodes]
-        action_values = [np.empty(0)] * len(nodes)
-        reach: list[list[Floats]] = [[], []]
-        values: list[list[Floats]] = [[], []]
-        for own in range(2):
-            self._value_leaves(EXPECTED, own)
-            self._call(np.ones((1, 4)), self.iteration, EXPECTED, WHOLE, (own, own), 0, path)
-            for k, node in enumerate(nodes):
-                there = self._work_row(0, street, board, 1 - own, int(self._node_rows[own][0, node])) / chance
-                reach[1 - own].append(there)
-                if own == int(self.tree.player[node]):
-                    rows = self._node_rows[own][1, self.tree.children_of(node)].tolist()
-                    found = np.array([self._work_row(1, street, board, own, row) for row in rows]) / chance
-                    if not there.any():
-                        found[:] = 0.0
-                    action_values[k] = found
-                    values[own].append((strategies[k] * found).sum(axis=0))
-                else:
-                    row = int(self._node_rows[own][1, node])
-                    values[own].append(self._work_row(1, street, board, own, row) / chance)
-        hands = self.deals.hands[0][board], self.deals.hands[1][board]
-        return [
-            NodeValues(
-                board=board,
-                hands=hands,
-                reach=(reach[0][k], reach[1][k]),
-                values=(values[0][k], values[1][k]),
-                action_values=action_values[k],
-                strategy=strategies[k],
-            )
-            for k in range(len(nodes))
-        ]
-
-    def street_entries(self, board: int) -> list[StreetEntry]:
-        """Values and best responses at every line that enters a board's street, under the average strategies.
-
-        Lines that a player never plays with any hand of the board are left out.
+        Parameters
+        ----------
+        best
+            The player responds as well as possible instead of playing its average strategy.
         """
         street, path, chance = self._way_to(board)
-        tree = self.tree
-        is_there = tree.street == tree.street[0] + street
-        nodes = np.flatnonzero(is_there & ((tree.parent < 0) | (tree.street[tree.parent] != tree.street)))
-        reach: dict[int, list[Floats]] = {}
-        found: dict[tuple[int, int], list[Floats]] = {}
-        for own in range(2):
-            reach_rows, value_rows = (self._node_rows[own][kind, nodes].tolist() for kind in range(2))
-            for mode in (EXPECTED, BEST_RESPONSE):
-                self._value_leaves(mode, own)
-                self._call(np.ones((1, 4)), self.iteration, mode, WHOLE, (own, own), 0, path)
-                found[own, mode] = [self._work_row(1, street, board, own, row) / chance for row in value_rows]
-            reach[1 - own] = [self._work_row(0, street, board, 1 - own, row) / chance for row in reach_rows]
-        hands = self.deals.hands[0][board], self.deals.hands[1][board]
-        return [
-            StreetEntry(
-                node=node,
-                hands=hands,
-                reach=(reach[0][k], reach[1][k]),
-                values=(found[0, EXPECTED][k], found[1, EXPECTED][k]),
-                best=(found[0, BEST_RESPONSE][k], found[1, BEST_RESPONSE][k]),
-            )
-            for k, node in enumerate(nodes.tolist())
-            if reach[0][k].any() and reach[1][k].any()
-        ]
+        mode = BEST_RESPONSE if best else EXPECTED
+        self._value_leaves(mode, own)
+        self._call(np.ones((1, 4)), self.iteration, mode, WHOLE, (own, own), 0, path)
+        reach_rows, value_rows = self._node_rows[own]
+        return Visit(
+            lambda node: self._work_row(0, street, board, 1 - own, int(reach_rows[node])) / chance,
+            lambda node: self._work_row(1, street, board, own, int(value_rows[node])) / chance,
+        )
 
     def _way_to(self, board: int) -> tuple[int, NDArray[np.int64], float]:
         """Street of a board, the boards on the way to it by street, and the chance that a sweep's reach carries."""

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from abstractions.cards import COMBO_INDEX, format_cards, format_combo
 from abstractions.isomorphism import permute_cards
 from solver.exact.card_game import num_runouts
-from solver.exact.engine import CfrEngine, NodeValues
+from solver.exact.engine import CfrEngine
+from solver.exact.node_values import NodeValues, board_values
 
 Floats = NDArray[np.float64]
 
@@ -103,7 +104,7 @@ def board_reports(engine: CfrEngine, nodes: Sequence[int], dealt: Sequence[int])
     showdowns = _Showdowns(engine, board)
     return [
         _report(engine, node, dealt, suits, values, showdowns)
-        for node, values in zip(nodes, engine.board_values(nodes, board))
+        for node, values in zip(nodes, board_values(engine, nodes, board))
     ]
 
 

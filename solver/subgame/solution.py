@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from abstractions.cards import NUM_COMBOS, disjoint_weight, format_cards, live_combos
 from solver.betting.public_tree import NodeKind
 from solver.exact.engine import CfrEngine
+from solver.exact.node_values import board_values
 from solver.postflop.holdem import read_board
 from solver.postflop.node_report import per_deal, real_combos
 from solver.subgame.subgame import decisions
@@ -142,7 +143,7 @@ class SubgameSolution:
         engine = self._solver.engine
         self.begin_evaluation()
         results = []
-        for node, found in zip(nodes, engine.board_values(nodes, board)):
+        for node, found in zip(nodes, board_values(engine, nodes, board)):
             player = int(engine.tree.player[node])
             met = engine.compatible(player, found.reach[1 - player], board)
             share = engine.tree.dead / 2 + float(engine.tree.committed[node, player])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from abstractions.cards import COMBO_INDEX, NUM_CARDS, NUM_COMBOS, live_combos
 from solver.betting.lines import STREETS
 from solver.betting.public_tree import NodeKind
-from solver.exact.engine import StreetEntry
+from solver.exact.node_values import StreetEntry, street_entries
 from solver.postflop.holdem import BOARD_CARDS
 from solver.postflop.solver import PostflopSolver
 from solver.value_states.public_state import PublicState, inverse_combos
@@ -132,7 +132,7 @@ def read_rivers(solver: PostflopSolver, state: PublicState) -> list[Labelled]:
     return [
         river
         for board in numbers
-        for entry in solver.engine.street_entries(board)
+        for entry in street_entries(solver.engine, board)
         if (river := _read_river(solver, state, board, entry)) is not None
     ]
 

@@ -16,6 +16,7 @@ from solver.betting.tree_parts import upper_part
 from solver.cfr.schedules import schedule
 from solver.exact.engine import CfrEngine
 from solver.exact.fixed_leaves import FixedLeaves
+from solver.exact.node_values import node_values
 from solver.exact.toy_games import kuhn, leduc
 from solver.postflop.holdem import holdem_game, read_board
 
@@ -112,7 +113,7 @@ def assert_same_play(whole, cut, nodes):
             )
     assert cut.exploitability() == pytest.approx(whole.exploitability(), abs=1e-9)
     node, board = list(upper_infosets(cut))[-1]
-    here, there = cut.node_values(node, board), whole.node_values(int(nodes[node]), board)
+    here, there = node_values(cut, node, board), node_values(whole, int(nodes[node]), board)
     np.testing.assert_allclose(here.action_values, there.action_values, **CLOSE)
     for player in range(2):
         np.testing.assert_allclose(here.reach[player], there.reach[player], **CLOSE)

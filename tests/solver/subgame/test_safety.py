@@ -13,6 +13,7 @@ from solver.betting.tree_parts import child_links, lower_part
 from solver.cfr.schedules import schedule
 from solver.exact.card_game import CardGame
 from solver.exact.engine import CfrEngine
+from solver.exact.node_values import node_values
 from solver.exact.strategies import evaluate_strategy
 from solver.exact.terminals import NO_CARD
 from solver.exact.toy_games import leduc
@@ -207,7 +208,7 @@ def resolved_leduc(
         (card,) = trunk.deals.cards[board]
         for start in starts:
             part, nodes = lower_part(tree, np.array([start]))
-            values = trunk.node_values(start, board)
+            values = node_values(trunk, start, board)
             hands = [trunk.deals.hands[seat][board] for seat in range(2)]
             rest = replace(
                 game,
@@ -248,7 +249,7 @@ def best_answer(trunk: CfrEngine, start: int, board: int, opponent: int) -> np.n
     game = replace(
         trunk.game,
         hands=(trunk.game.hands[0][hands[0]], trunk.game.hands[1][hands[1]]),
-        weights=trunk.node_values(start, board).reach,
+        weights=node_values(trunk, start, board).reach,
         board=(card,),
         deck=tuple(c for c in trunk.game.deck if c != card),
         num_deals=0,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from abstractions.cards import live_combos, parse_board, parse_combo
 from abstractions.ranges import parse_range
+from solver.exact.node_values import node_values, street_entries
 from solver.postflop.solver import PostflopSolver
 from solver.value_states import labels
 from solver.value_states.labels import (
@@ -173,7 +174,7 @@ def test_a_read_river_is_what_the_turns_strategies_play_there(read) -> None:
             and tree.pot[node] == river.state.pot
             # Both lines to a pot of one bet are told apart by their ranges.
             and np.allclose(
-                engine.node_values(node, board).reach[0] / engine.node_values(node, board).reach[0].sum(),
+                node_values(engine, node, board).reach[0] / node_values(engine, node, board).reach[0].sum(),
                 river.state.ranges[0][live_combos(np.array(river.state.board, dtype=np.uint8))],
             )
         )
@@ -214,7 +215,7 @@ def test_rivers_lose_no_more_than_the_turn_on_average(read) -> None:
     engine = solver.engine
     gained = 0.0
     for board in np.flatnonzero(engine.deals.boards["street"] == 1).tolist():
-        for entry in engine.street_entries(board):
+        for entry in street_entries(engine, board):
             met = [entry.reach[p] @ (entry.best[p] - entry.values[p]) for p in range(2)]
             gained += sum(met) / 2 / 44 / engine.pair_weight
     whole = solver.measure_exploitability()
