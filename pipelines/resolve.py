@@ -85,7 +85,8 @@ def read_request(arguments: list[str]) -> Request:
         raise UserError("bundle: give the folder of an exported blueprint, bundle=STORE/export-KEY")
     tier = one_of("tier", own.get("tier", "small"), SAMPLED_TIERS)
     street = one_of("streets", own.get("streets", SOLVED[-1]), SOLVED)
-    safety = one_of("safety", own.get("safety", SAFETIES[0]), SAFETIES)
+    default = "reach" if street == SOLVED[0] else "resolve"
+    safety = one_of("safety", own.get("safety", default), SAFETIES)
     flops = whole_number("flops", own.get("flops", "0"), least=0, most=len(TIERS[tier].flops))
     iterations = whole_number("iterations", own.get("iterations", "200"), least=1, most=1_000_000)
     resolving = Resolving(SOLVED.index(street), iterations, safety)
