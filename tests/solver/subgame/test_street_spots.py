@@ -68,36 +68,36 @@ def test_reach_is_that_of_the_blueprint(blueprint: Blueprint, street: int) -> No
                 np.testing.assert_allclose(found[seat][number], expected, atol=1e-6)
 
 
-def value_by_recursion(blueprint: Blueprint, board, texture: int, node: int, seat: int, reach: Floats):
-    """What a node is worth to each combo of a seat on one board, against a reach of the other seat."""
-    tree = blueprint.game.tree
-    flop = FlopBoards(board[None], np.ones(1), texture)
-    rows = known_rows(blueprint, flop, 3)
-    hands = EveryHand(board[None])
-    template = next(t for t in blueprint.pots.templates if t <= node < tree.subtree_end[t])
-    pot_type = blueprint.pots.templates.index(template)
-    share = {}
-    for street in range(3):
-        for row, child in enumerate(action_nodes(tree, template, street)):
-            share[int(child)] = rows[pot_type, street][row, hands.buckets(board[: 3 + street], 0)]
-    strength = evaluate_board(board).astype(np.int64)
-    live = live_combos(board)
-    better = np.sign(strength[:, None] - strength[None, :]) * (DISJOINT & live[:, None] & live)
-    meets = (DISJOINT & live[:, None] & live).astype(np.float64)
+class PlainBoard:
+    """One board of a blueprint, hand against hand."""
 
-    def value(here: int, other: Floats) -> Floats:
-        if tree.kind[here] in (NodeKind.FOLD, NodeKind.SHOWDOWN):
-            won, lost, tied = (tree.heads_up_payoffs[here, outcome, seat] for outcome in (seat, 1 - seat, 2))
-            pay = np.where(better > 0, won, np.where(better < 0, lost, tied))
-            return (pay * meets) @ other
-        children = tree.children_of(here).tolist()
-        if tree.kind[here] == NodeKind.CHANCE:
-            return value(children[0], other)
-        if tree.player[here] == seat:
-            return sum(share[child] * value(child, other) for child in children)
-        return sum(value(child, other * share[child]) for child in children)
+    def __init__(self, blueprint: Blueprint, board: NDArray[np.uint8], texture: int) -> None:
+        self.tree = blueprint.game.tree
+        rows = known_rows(blueprint, FlopBoards(board[None], np.ones(1), texture), 3)
+        hands = EveryHand(board[None])
+        self.share = {
+            int(child): rows[pot_type, street][row, hands.buckets(board[: 3 + street], 0)]
+            for pot_type, template in enumerate(blueprint.pots.templates)
+            for street in range(3)
+            for row, child in enumerate(action_nodes(self.tree, template, street))
+        }
+        strength, live = evaluate_board(board).astype(np.int64), live_combos(board)
+        self.meets = DISJOINT & live[:, None] & live
+        self.ahead = np.sign(strength[:, None] - strength[None, :]) * self.meets
 
-    return value(node, reach)
+    def value(self, node: int, seat: int, other: Floats) -> Floats:
+        """What a node is worth to each combo of a seat against a reach of the other seat."""
+        tree = self.tree
+        if tree.kind[node] in (NodeKind.FOLD, NodeKind.SHOWDOWN):
+            won, lost, tied = (tree.heads_up_payoffs[node, outcome, seat] for outcome in (seat, 1 - seat, 2))
+            pay = np.where(self.ahead > 0, won, np.where(self.ahead < 0, lost, tied))
+            return (pay * self.meets) @ other
+        children = tree.children_of(node).tolist()
+        if tree.kind[node] == NodeKind.CHANCE:
+            return self.value(children[0], seat, other)
+        if tree.player[node] == seat:
+            return sum(self.share[child] * self.value(child, seat, other) for child in children)
+        return sum(self.value(child, seat, other * self.share[child]) for child in children)
 
 
 @pytest.mark.parametrize("street", [1, 2])
@@ -107,14 +107,13 @@ def test_values_are_those_of_plain_recursion(blueprint: Blueprint, street: int) 
     found = blueprint_values(blueprint, lines, flop, reach)
     for group, arriving, values in zip(groups, reach, found):
         assert np.abs(values).max() > 1e-3
+        boards = [PlainBoard(blueprint, board, flop.texture) for board in group.boards]
         for number, node in enumerate(lines.pots.templates):
             for seat in range(2):
                 against = arriving[1 - seat][number]
                 expected = sum(
-                    weight
-                    / LIVE_FRACTION
-                    * value_by_recursion(blueprint, board, flop.texture, node, seat, against)
-                    for board, weight in zip(group.boards, group.weights)
+                    weight / LIVE_FRACTION * board.value(node, seat, against)
+                    for board, weight in zip(boards, group.weights)
                 )
                 np.testing.assert_allclose(values[seat, number], expected, atol=1e-5 * np.abs(values).max())
 
