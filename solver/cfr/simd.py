@@ -150,6 +150,24 @@ def splat(typingctx: Any, array: Any, value: Any) -> Any:
     return vector(array, value), codegen
 
 
+@intrinsic
+def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
+    """Bring the cache line of ``array[index]`` near, which will soon be read. The index may lie beyond the array."""
+    if _vector_of(array) is None or not isinstance(index, types.Integer):
+        return None
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _address(context, builder, signature.args[0], args[0], args[1])
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        # Read, keep it in the second-level cache, data.
+        builder.call(function, [builder.bitcast(pointer, byte), number(0), number(2), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), codegen
+
+
 def _call(builder: Any, name: str, vector: ir.VectorType, args: list[Any]) -> Any:
     suffix = f"v{WIDTH}f64" if isinstance(vector.element, ir.DoubleType) else f"v{WIDTH}f32"
     kind = ir.FunctionType(vector, [vector] * len(args))

@@ -14,6 +14,10 @@ from solver.exact.sweep_arrays import NODE, Layout, Tables, Work
 from solver.exact.terminals import BLOCK, SUMS_SIZE
 
 
+#: Bytes.
+CACHE_LINE = 64
+
+
 class Precision(NamedTuple):
     """Number types: of reach and values in a sweep, of regrets and of averages in the tables."""
 
@@ -41,11 +45,19 @@ def new_tables(deals: Deals, player: int, precision: Precision, predictive: bool
     nodes = np.zeros(deals.num_clocks[player], dtype=NODE)
     nodes["regret_unit"] = nodes["average_unit"] = 1.0
     nodes["lock"] = -1
-    regret = np.zeros(size, dtype=precision.regrets)
-    source = np.zeros_like(regret) if predictive else regret
+    regret = aligned_zeros(size, precision.regrets)
+    source = aligned_zeros(size, precision.regrets) if predictive else regret
     return Tables(
-        regret, np.zeros(size, dtype=precision.averages), source, nodes, np.empty(0, dtype=np.float32)
+        regret, aligned_zeros(size, precision.averages), source, nodes, np.empty(0, dtype=np.float32)
     )
+
+
+def aligned_zeros(size: int, dtype: Any) -> NDArray[Any]:
+    """Zeros that start at a cache line, so that vectors of a row do not lie across two."""
+    item = np.dtype(dtype).itemsize
+    raw = np.zeros(size + CACHE_LINE // item, dtype=dtype)
+    first = -raw.ctypes.data % CACHE_LINE // item
+    return raw[first : first + size]
 
 
 class WorkSizes(NamedTuple):
@@ -97,7 +109,7 @@ def new_work(sizes: WorkSizes, precision: Precision) -> Work:
     pad, met, lanes, actions, starts = sizes
 
     def zeros(size: int) -> NDArray[Any]:
-        return np.zeros(size, dtype=precision.rows)
+        return aligned_zeros(size, precision.rows)
 
     reach, value, alive, totals = (int(size) for size in starts[-1])
     return Work(

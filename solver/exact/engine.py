@@ -194,6 +194,8 @@ class CfrEngine:
         self._games = tuple(map(Handle, self.layouts))
         self._scratch = tuple(map(Handle, self._work))
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
+        #: The next group of the root's boards that a thread takes.
+        self._claims = np.zeros(1, dtype=np.int64)
         #: Compiled code of the sweeps, known from the first one on.
         self._code: Callable[..., None] | None = None
 
@@ -554,6 +556,7 @@ class CfrEngine:
         self, factors: Floats, iteration: int, mode: int, phase: int, players: tuple[int, int]
     ) -> None:
         """One phase on all threads, the calling one included."""
+        self._claims[0] = 0
         jobs = []
         if self._pool is not None:
             jobs = [
@@ -589,8 +592,7 @@ class CfrEngine:
             phase,
             players[0],
             players[1],
-            thread,
-            1 if phase == WHOLE else self.threads,
+            self._claims,
             self._everywhere if path is None else path,
             # Going down for reach, every thread passes the root itself.
             self._scratch[thread if phase == REACH else 0],

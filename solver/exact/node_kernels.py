@@ -3,6 +3,10 @@
 
 A node's action rows follow one another in the tables, `pad` entries each, from `start` on. The rows of its
 actions in the scratch arrays are scattered: action a has row ``rows[first + a]``, counted from `base`.
+
+Tables are far larger than caches, and a row ends before the processor sees that it is read from end to end. So kernels
+that read a node's rows ask for those of the next one at the same time, as many bytes as they read: the rows behind on
+the way down, the rows before on the way up.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from solver.cfr.simd import (
     largest,
     load,
     load_as,
+    prefetch,
     splat,
     store,
     where_positive,
@@ -45,7 +50,9 @@ def _match(
     share = splat(scale, 1.0 / actions)
     for h in range(0, pad, WIDTH):
         total = largest(load(table, start + h), zero)
+        prefetch(table, start + actions * pad + h)
         for a in range(1, actions):
+            prefetch(table, start + (actions + a) * pad + h)
             total = total + largest(load(table, start + a * pad + h), zero)
         here = load(reach, row + h)
         store(scale, h, where_positive(total - tiny, here / total, zero))
@@ -75,13 +82,19 @@ def _accumulate(
     rows: Any,
     first: int,
     keep: float,
+    table: Any,
+    behind: int,
 ) -> None:
-    """Add the reach rows of a node's actions to its average, kept by the factor `keep`."""
+    """Add the reach rows of a node's actions to its average, kept by the factor `keep`.
+
+    The next node's averages lie in `table` from `behind` on.
+    """
     kept = splat(reach, keep)
     for a in range(actions):
         row = base + np.int64(rows[first + a]) * pad
         at = start + a * pad
         for h in range(0, pad, WIDTH):
+            prefetch(table, behind + a * pad + h)
             store(average, at + h, fused(kept, load(average, at + h), load(reach, row + h)))
 
 
@@ -99,6 +112,7 @@ def _mix(
         plain = zero
         for a in range(actions):
             weight = largest(load(table, start + a * pad + h), zero)
+            prefetch(table, start + (a - actions) * pad + h)
             v = load(value, base + np.int64(rows[first + a]) * pad + h)
             total = total + weight
             mixed = fused(weight, v, mixed)

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from solver.cfr.claims import claim
 from solver.cfr.simd import WIDTH, kernel, load, splat, store
 from solver.exact.board_links import (
     _clear_totals,
@@ -85,8 +86,7 @@ def _run(
     phase: int,
     first_player: int,
     last_player: int,
-    thread: int,
-    threads: int,
+    claims: Any,
     path: Any,
     above: Any,
     work: Any,
@@ -115,8 +115,7 @@ def _run(
                 discounts,
                 mode,
                 phase,
-                thread,
-                threads,
+                claims,
                 path,
                 above,
                 work,
@@ -134,8 +133,7 @@ def _sweep(
     discounts: Any,
     mode: int,
     phase: int,
-    thread: int,
-    threads: int,
+    claims: Any,
     path: Any,
     above: Any,
     work: Any,
@@ -145,15 +143,15 @@ def _sweep(
     Where `path` names a board of a street (-1 elsewhere) only that one is visited, and its rows stay in `work`.
 
     Threads share a sweep by its phases: while they are `BELOW`, the root's rows are in `above`. The root's boards form
-    groups with totals of their own, which are added up in order, so that the result does not depend on the number
-    of threads.
+    groups, which threads take one after another from `claims`. Groups have totals of their own, which are added up in
+    order, so that the result does not depend on who took which.
     """
+    shared = phase in (BELOW, REACH)
+    claimed = -1
     bottom = 1 if phase == BELOW else 0
     s = bottom
-    count = np.int64(game.boards[0].count)
     if phase == BELOW:
-        work.cursor[1, 0] = game.boards[0].first
-        work.cursor[1, 1] = game.boards[0].first + count
+        _visit_children(game, 0, 0, path, work)
     else:
         work.cursor[0, 0] = 0
         work.cursor[0, 1] = 1
@@ -170,9 +168,13 @@ def _sweep(
         elif phase == UP:
             _collect(game, s, b, groups, totals, work)
         elif phase not in (ENDS, BACK):
-            if s == 1 and _group(game, b, groups) % threads != thread:
-                work.cursor[s, 0] += 1
-                continue
+            if s == 1 and shared:
+                group = _group(game, b, groups)
+                while claimed < group:
+                    claimed = claim(claims)
+                if claimed != group:
+                    work.cursor[s, 0] += 1
+                    continue
             _enter(game, s, b, weights, above if s == 1 else work, work)
             _descend(game, s, b, opp_tables, discounts, mode, work)
             if phase in (REACH, DOWN):
@@ -183,12 +185,8 @@ def _sweep(
             if phase == DOWN:
                 break
             if game.boards[b].count > 0:
+                _visit_children(game, s, b, path, work)
                 s += 1
-                only = path[s] >= 0
-                work.cursor[s, 0] = path[s] if only else np.int64(game.boards[b].first)
-                work.cursor[s, 1] = (
-                    path[s] + 1 if only else np.int64(game.boards[b].first + game.boards[b].count)
-                )
                 continue
         if phase not in (REACH, BACK):
             _allins(game, s, b, work)
@@ -201,6 +199,17 @@ def _sweep(
             elif s > 1:
                 _leave(game, s, b, work.totals, work.starts[s - 1, 3], work)
         work.cursor[s, 0] += 1
+
+
+@kernel
+def _visit_children(game: Any, s: int, b: int, path: Any, work: Any) -> None:
+    """Point the cursor of the next street at a board's children, or at the one that `path` names."""
+    first = np.int64(game.boards[b].first)
+    end = first + np.int64(game.boards[b].count)
+    if path[s + 1] >= 0:
+        first, end = path[s + 1], path[s + 1] + 1
+    work.cursor[s + 1, 0] = first
+    work.cursor[s + 1, 1] = end
 
 
 @kernel
@@ -252,7 +261,8 @@ def _descend(game: Any, s: int, b: int, tables: Any, discounts: Any, mode: int, 
             node.average_clock = discounts.iteration
             average, unit = tables.average, node.average_unit
             entries, at = _unpacked(average, start, actions * pad, unit, work.fresh)
-            _accumulate(entries, at, actions, pad, work.reach, base, children, first, keep)
+            behind = start + actions * pad
+            _accumulate(entries, at, actions, pad, work.reach, base, children, first, keep, average, behind)
             node.average_unit = _packed(average, start, actions * pad, entries, unit)
 
 

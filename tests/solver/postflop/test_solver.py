@@ -176,15 +176,20 @@ def test_threads_write_to_no_entry_of_each_other():
     engine = turn(threads=5).engine
     engine.run(2)
     once = np.ones((1, 4))
+    root = engine.deals.boards[0]
     for own in range(2):
         engine._call(once, engine.iteration, EXPECTED, DOWN, (own, own), 0)
-        written = np.zeros(len(engine._totals), dtype=int)
-        for thread in range(engine.threads):
+        written = np.zeros((engine.groups, len(engine._totals)), dtype=bool)
+        for k in range(root["count"]):
             # What is read and written back unchanged, as lanes past the end of a row are, loses its sign.
             engine._totals[:] = -0.0
-            engine._call(once, engine.iteration, EXPECTED, BELOW, (own, own), thread)
-            written += engine._totals.view(np.int32) != np.float32(-0.0).view(np.int32)
-        assert written.max() == 1
+            engine._claims[0] = 0
+            path = np.array([-1, root["first"] + k, -1])
+            engine._call(once, engine.iteration, EXPECTED, BELOW, (own, own), 0, path)
+            group = ((k + 1) * engine.groups - 1) // root["count"]
+            written[group] |= engine._totals.view(np.int32) != np.float32(-0.0).view(np.int32)
+        assert written.any(axis=1).all()
+        assert written.sum(axis=0).max() == 1
         assert written.sum() > 1000
 
 
