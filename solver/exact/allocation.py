@@ -13,7 +13,6 @@ from solver.exact.deals import Deals, zero_row
 from solver.exact.sweep_arrays import NODE, Layout, Tables, Work
 from solver.exact.terminals import BLOCK, SUMS_SIZE
 
-
 #: Bytes.
 CACHE_LINE = 64
 
