@@ -119,9 +119,21 @@ def _strength_groups(strengths: Any, order: Any, ends: Any) -> int:
 
 
 def board_hands(
-    board: NDArray[np.uint8], bucketing: Bucketing, texture: int = 0, opponents: Bucketing | None = None
+    board: NDArray[np.uint8],
+    bucketing: Bucketing,
+    texture: int = 0,
+    opponents: Bucketing | None = None,
+    played: NDArray[np.bool_] | None = None,
 ) -> BoardHands:
-    """Rank and bucket the live hands of a five-card board; `opponents` has the buckets that opponents see."""
+    """Rank and bucket the live hands of a five-card board.
+
+    Parameters
+    ----------
+    opponents
+        The buckets that opponents see.
+    played
+        Combos that anybody may hold, [1326]; None: all. Where the board leaves none of them, all live hands stay.
+    """
     cards = check_board(board)
     if len(cards) != 5:
         raise ValueError(f"board {format_cards(cards)!r}: expected five cards")
@@ -129,6 +141,9 @@ def board_hands(
     order = np.empty(NUM_COMBOS, dtype=np.int16)
     count = _sorted_board(cards, strengths, order)
     combos = order[:count].copy()
+    if played is not None and played[combos].any():
+        combos = combos[played[combos]]
+    count = len(combos)
     ends = np.empty(count, dtype=np.int32)
     groups = _strength_groups(strengths, combos, ends)
     flop, turn, river = (_street_runs(bucketing, cards[:size], combos, texture) for size in STREET_CARDS)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from solver.blueprint.plan import LaneProgram
@@ -32,12 +33,21 @@ def bucket_runs(buckets: NDArray[np.integer]) -> Runs:
     [1, 0, 2]
     """
     order = np.argsort(buckets, kind="stable").astype(np.int32)
-    ordered = np.asarray(buckets)[order]
-    edges = np.flatnonzero(np.diff(ordered)) + 1
-    if not len(order):
-        return Runs(order, np.zeros(1, dtype=np.int32), order)
-    start = np.concatenate([[0], edges, [len(order)]]).astype(np.int32)
-    return Runs(order, start, ordered[start[:-1]].astype(np.int32))
+    start, bucket = np.zeros(len(order) + 1, dtype=np.int32), np.empty(len(order), dtype=np.int32)
+    count = _find_runs(np.asarray(buckets)[order].astype(np.int32), start, bucket)
+    return Runs(order, start[: count + 1].copy(), bucket[:count].copy())
+
+
+@njit(cache=True, nogil=True)
+def _find_runs(ordered: Any, start: Any, bucket: Any) -> int:
+    """Where each run of equal numbers starts, and the number; the end of all is the last start."""
+    count = 0
+    for k in range(len(ordered)):
+        if k == 0 or ordered[k] != ordered[k - 1]:
+            start[count], bucket[count] = k, ordered[k]
+            count += 1
+    start[count] = len(ordered)
+    return count
 
 
 class BucketShowdown(NamedTuple):

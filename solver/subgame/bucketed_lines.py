@@ -101,8 +101,8 @@ class BucketedLines:
         places: NDArray[np.int64],
         run_outs: RunOuts,
         reach: NDArray[Any],
-        work: Work,
         values: NDArray[np.float64],
+        work: Work,
     ) -> None:
         """Write what the lines are worth to a player, the mean over some run-outs, into ``values[place, hand]``.
 
@@ -113,15 +113,44 @@ class BucketedLines:
         reach
             The opponent's, ``[place, hand]``.
         """
-        arriving, found = self._arriving[own], self._found
-        self._spread(reach, places, self.combos[1 - own], arriving)
-        found[:] = 0.0
-        for deal in run_outs.deals:
-            arguments = self._arguments(own, deal, arriving, run_outs, work)
+        self.spread(own, places, reach)
+        self._found[:] = 0.0
+        self.sweep(own, run_outs, run_outs.deals, self._found, work)
+        self.collect(own, places, run_outs, self._found, values)
+
+    def spread(self, own: int, places: NDArray[np.int64], reach: NDArray[Any]) -> None:
+        """Take over the opponent's reach, as `value` describes it."""
+        self._spread(reach, places, self.combos[1 - own], self._arriving[own])
+
+    def sweep(
+        self,
+        own: int,
+        run_outs: RunOuts,
+        deals: Sequence[BoardHands],
+        found: NDArray[np.float64],
+        work: Work,
+    ) -> None:
+        """Play some of the run-outs, one after the other, and add what the lines are worth to `found`."""
+        for deal in deals:
+            arguments = self._arguments(own, deal, run_outs, work, found)
             if self._code is None:
                 self._code = resolved(self._kernel, *arguments)
             self._code(*arguments)
-        self._collect(run_outs.board, places, self.combos[own], run_outs.growth, values)
+
+    def no_values(self) -> NDArray[np.float64]:
+        """What `sweep` adds to, still empty."""
+        return np.zeros_like(self._found)
+
+    def collect(
+        self,
+        own: int,
+        places: NDArray[np.int64],
+        run_outs: RunOuts,
+        found: NDArray[np.float64],
+        values: NDArray[np.float64],
+    ) -> None:
+        """Write what sweeps have found as `value` does."""
+        self._collect(found, run_outs.board, places, self.combos[own], run_outs.growth, values)
 
     @property
     def _kernel(self) -> Any:
@@ -139,16 +168,17 @@ class BucketedLines:
 
     def _collect(
         self,
+        found: NDArray[np.float64],
         board: LeafBoard,
         places: NDArray[np.int64],
         combos: NDArray[np.int64],
         growth: float,
         values: NDArray[np.float64],
     ) -> None:
-        _collect_rows(board.evened(self._found), places, combos, growth, values)
+        _collect_rows(board.evened(found), places, combos, growth, values)
 
     def _arguments(
-        self, own: int, deal: BoardHands, arriving: NDArray[Any], run_outs: RunOuts, work: Work
+        self, own: int, deal: BoardHands, run_outs: RunOuts, work: Work, found: NDArray[np.float64]
     ) -> tuple[Any, ...]:
         """What the kernel takes."""
         learns = run_outs.learns
@@ -160,7 +190,7 @@ class BucketedLines:
             deal.combos,
             side,
             side,
-            arriving,
+            self._arriving[own],
             self.average,
             UPDATE if learns else EXPECTED,
             run_outs.weight,
@@ -170,7 +200,7 @@ class BucketedLines:
             -np.inf,
             work,
             work,
-            self._found,
+            found,
         )
 
 

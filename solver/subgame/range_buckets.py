@@ -29,6 +29,8 @@ TURN_PARTS, SPREADS = 60, 6
 #: What a card does: it may bring a flush, pair the board, be its highest card, its second highest, or lower.
 FLUSH, PAIR, HIGHEST, SECOND, LOW = range(5)
 NUM_KINDS = 5
+#: Mass of hands outside of both ranges: next to nothing, but they have a place too.
+UNPLAYED = 1e-12
 
 
 def card_kind(board: NDArray[np.uint8]) -> int:
@@ -39,12 +41,13 @@ def card_kind(board: NDArray[np.uint8]) -> int:
     >>> all(card_kind(parse_board(board)) == kind for board, kind in kinds.items())
     True
     """
-    ranks, suits = np.asarray(board, dtype=np.int64) // 4, np.asarray(board) % 4
-    if np.count_nonzero(suits[:-1] == suits[-1]) >= 2:
+    *before, last = board.tolist()
+    if sum(card % 4 == last % 4 for card in before) >= 2:
         return FLUSH
-    if ranks[-1] in ranks[:-1]:
+    ranks = {card // 4 for card in before}
+    if last // 4 in ranks:
         return PAIR
-    higher = len({rank for rank in ranks[:-1].tolist() if rank > ranks[-1]})
+    higher = sum(rank > last // 4 for rank in ranks)
     return (HIGHEST, SECOND, LOW)[min(higher, 2)]
 
 
@@ -85,19 +88,28 @@ class RangeBuckets:
         if len(board) <= self.known:
             return found
         cards = np.asarray(board, dtype=np.uint8)
+        kind = self.kind(cards, len(cards))
+        if len(cards) == 5:
+            _river_parts(cards, self.masses, RIVER_PARTS, found)
+            return found + kind * RIVER_PARTS
         combos = np.flatnonzero(live_combos(cards))
         mean, spread = places(cards, self.masses)[:, combos]
         masses = self.masses[combos]
-        if len(cards) == 5:
-            rows, parts = RIVER_PARTS, _equal_parts(mean, masses, RIVER_PARTS)
-        else:
-            rows, parts = TURN_PARTS * SPREADS, _equal_parts(mean, masses, TURN_PARTS)
-            parts = parts * SPREADS + _equal_parts(spread, masses, SPREADS, within=parts)
-        kind = 0
-        for dealt in range(self.known + 1, len(cards) + 1):
-            kind = kind * NUM_KINDS + card_kind(cards[:dealt])
-        found[combos] = kind * rows + parts
+        parts = _equal_parts(mean, masses, TURN_PARTS)
+        parts = parts * SPREADS + _equal_parts(spread, masses, SPREADS, within=parts)
+        found[combos] = kind * TURN_PARTS * SPREADS + parts
         return found
+
+    def kind(self, board: NDArray[np.uint8], cards: int) -> int:
+        """Number of the kinds of the cards that came since the search, up to so many cards of the board."""
+        kind = 0
+        for dealt in range(self.known + 1, cards + 1):
+            kind = kind * NUM_KINDS + card_kind(board[:dealt])
+        return kind
+
+    def chain(self, board: NDArray[np.uint8]) -> int:
+        """Boards of different numbers share no bucket: the kind of the first card that came since the search."""
+        return self.kind(board, self.known + 1)
 
 
 def places(board: NDArray[np.uint8], masses: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -143,6 +155,44 @@ def _add_places(boards: Any, masses: Any, sums: Any) -> None:
             first = last
 
 
+@njit(cache=True, nogil=True)
+def _river_parts(board: Any, masses: Any, count: int, out: Any) -> None:
+    """Part of each live combo of a full board, as `_equal_parts` of the places makes them."""
+    strengths = np.empty(1326, np.int16)
+    order = np.empty(1326, np.int16)
+    live = _sorted_board(board, strengths, order)
+    total = 0.0
+    for h in range(live):
+        total += masses[order[h]]
+    scale = 1.0 / total if total > 0.0 else 0.0
+    every = total + live * UNPLAYED
+    below = 0.0
+    first = 0
+    last = 0
+    while first < live:
+        # Strengths between which there is no mass have the same place.
+        tied = 0.0
+        place = -1.0
+        while last < live:
+            end = last
+            equal = 0.0
+            while end < live and strengths[order[end]] == strengths[order[last]]:
+                equal += masses[order[end]]
+                end += 1
+            here = round((below + tied + equal / 2) * scale * 1e9)
+            if last > first and here != place:
+                break
+            place = here
+            tied += equal
+            last = end
+        middle = below + tied / 2 + (first + last) / 2 * UNPLAYED
+        part = min(int(middle / every * count), count - 1)
+        for h in range(first, last):
+            out[order[h]] = part
+        below += tied
+        first = last
+
+
 def _equal_parts(
     keys: NDArray[np.float64],
     masses: NDArray[np.float64],
@@ -160,8 +210,7 @@ def _equal_parts(
     order = np.lexsort((rounded, groups))
     new_group = np.diff(groups[order], prepend=-1) != 0
     new_tie = new_group | (np.diff(rounded[order], prepend=np.nan) != 0)
-    # Hands outside of both ranges weigh next to nothing, but they have a place too.
-    below = np.append(0.0, np.cumsum(masses[order] + 1e-12))
+    below = np.append(0.0, np.cumsum(masses[order] + UNPLAYED))
     ties, starts = np.flatnonzero(new_tie), np.flatnonzero(new_group)
     middle = (below[ties] + below[np.append(ties[1:], len(keys))]) / 2
     owner = np.cumsum(new_group)[ties] - 1

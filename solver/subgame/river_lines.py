@@ -44,20 +44,20 @@ class RiverLines(BucketedLines):
 
     def _collect(
         self,
+        found: NDArray[np.float64],
         board: LeafBoard,
         places: NDArray[np.int64],
         combos: NDArray[np.int64],
         growth: float,
         values: NDArray[np.float64],
     ) -> None:
-        found = self._found
         if len(board.renamings) > 1:
             lanes = found.reshape(-1, NUM_COMBOS, WIDTH)
             lanes[:] = board.evened(lanes.transpose(0, 2, 1)).transpose(0, 2, 1)
         _collect_lanes(found, places, combos, self.plan.programs[0].entry, growth, values)
 
     def _arguments(
-        self, own: int, deal: BoardHands, arriving: NDArray[Any], run_outs: RunOuts, work: Work
+        self, own: int, deal: BoardHands, run_outs: RunOuts, work: Work, found: NDArray[np.float64]
     ) -> tuple[Any, ...]:
         learns = run_outs.learns
         return (
@@ -70,12 +70,12 @@ class RiverLines(BucketedLines):
             self.regret if learns else self.average,
             self._starts,
             self._counts,
-            arriving,
+            self._arriving[own],
             self.average,
             UPDATE if learns else EXPECTED,
             run_outs.weight,
             work,
-            self._found,
+            found,
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,14 @@ from numpy.typing import NDArray
 from solver.blueprint.boards import Bucketing
 
 FULL_BOARD = 5
+#: Number of the kind of the next card, from a board that ends with it.
+Kind = Callable[[NDArray[np.uint8]], int]
 
 
 class RunOutDealer:
     """Deals run-outs of one board. The next cards come in rounds, each of which deals every card once.
+
+    Cards of each kind are spread evenly over a round, so that any few run-outs in a row are a fair sample of all.
 
     Examples
     --------
@@ -23,11 +27,13 @@ class RunOutDealer:
     ((49, 5), 49)
     """
 
-    def __init__(self, board: Sequence[int], rng: np.random.Generator) -> None:
+    def __init__(self, board: Sequence[int], rng: np.random.Generator, kind: Kind | None = None) -> None:
         self.board = tuple(int(card) for card in board)
         self.rest = np.array([card for card in range(52) if card not in self.board], dtype=np.uint8)
         self._rng = rng
         self._waiting: list[int] = []
+        kinds = [0 if kind is None else kind(np.array([*self.board, card])) for card in self.rest]
+        self._by_kind = [self.rest[np.array(kinds) == number] for number in sorted(set(kinds))]
 
     @property
     def scale(self) -> float:
@@ -45,12 +51,20 @@ class RunOutDealer:
         known = len(self.board)
         for row in boards:
             if not self._waiting:
-                self._waiting = self._rng.permutation(self.rest).tolist()
+                self._waiting = self._round()
             row[known] = self._waiting.pop()
             if known + 1 < FULL_BOARD:
                 later = self.rest[self.rest != row[known]]
                 row[known + 1 :] = self._rng.choice(later, FULL_BOARD - known - 1, replace=False)
         return boards
+
+    def _round(self) -> list[int]:
+        """All next cards: the j-th of n cards of a kind lies at a random point of the j-th of n equal parts."""
+        parts = [self._rng.permutation(cards) for cards in self._by_kind]
+        if len(parts) == 1:
+            return parts[0].tolist()
+        points = [(np.arange(len(cards)) + self._rng.random(len(cards))) / len(cards) for cards in parts]
+        return np.concatenate(parts)[np.argsort(np.concatenate(points))].tolist()
 
 
 class RememberedBuckets:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.cards import NUM_COMBOS
+from solver.betting.lines import FLOP
 from solver.blueprint.strategy import Blueprint
 from solver.cfr.leaves import LeafProvider
 from solver.cfr.schedules import schedule
@@ -272,17 +273,20 @@ def search_leaves(blueprint: Blueprint, subgame: Subgame, config: SubgameConfig)
     run_outs = config.run_outs or RUN_OUTS[len(subgame.board)]
     if config.continuation == "trained":
         protected = None if config.safety == "unsafe" else 1 - subgame.streets[-1].state.actor
+        buckets = RangeBuckets.of(len(subgame.board), range_masses(subgame.cards, protected))
+        ends_on_flop = tree.street[leaves[0]] == FLOP
         return TrainedLeaves(
             subgame.tree,
             nodes,
             leaves,
             subgame.cards,
-            RangeBuckets.of(len(subgame.board), range_masses(subgame.cards, protected)),
+            buckets,
             texture,
             run_outs=run_outs,
             seed=config.seed,
             threads=config.threads,
             protected=protected,
+            chain=buckets.chain if ends_on_flop else None,
         )
     return FixedContinuations(
         blueprint,

@@ -8,8 +8,9 @@ by the update kernels of the blueprint's trainer.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,14 @@ from numpy.typing import NDArray
 from abstractions.cards import NUM_COMBOS
 from solver.betting.lines import RIVER
 from solver.betting.public_tree import PublicTree
-from solver.blueprint.boards import NUM_LIVE, Bucketing
-from solver.blueprint.sweep_arrays import make_work
+from solver.blueprint.boards import NUM_LIVE, BoardHands, Bucketing
+from solver.blueprint.sweep_arrays import Work, make_work
 from solver.cfr.leaves import Leaves, Reach
 from solver.exact.card_game import CardGame
 from solver.subgame.bucketed_lines import DTYPE, BucketedLines, RunOuts, lines_by_shape
 from solver.subgame.leaf_boards import SampledBoards, combos_of
 from solver.subgame.river_lines import RiverLines
+from solver.subgame.run_outs import Kind
 
 
 class TrainedLeaves:
@@ -44,6 +46,9 @@ class TrainedLeaves:
         Run-outs that an iteration plays below each board.
     protected
         A player whose hands all count the same, because a safe solve protects against every one of them.
+    chain
+        Number of a board whose first card after the search is known; run-outs of different numbers share no bucket.
+        Threads then divide the run-outs by their numbers. None: they divide the lines.
     """
 
     def __init__(
@@ -59,11 +64,14 @@ class TrainedLeaves:
         seed: int = 0,
         threads: int = 1,
         protected: int | None = None,
+        chain: Kind | None = None,
     ) -> None:
-        self.sampled = SampledBoards(game, bucketing, texture, run_outs, seed)
+        self.sampled = SampledBoards(game, bucketing, texture, run_outs, seed, chain)
+        self._chain = chain
         lines = [int(tree.children_of(int(nodes[leaf]))[0]) for leaf in leaves]
-        # Threads take group after group, so none of them waits long, and all results stay the same.
-        parts = lines_by_shape(tree, lines) if threads > 1 else [list(range(len(lines)))]
+        # Lines of one shape fill a vector, whose results do not depend on the other lines.
+        divided = threads > 1 and chain is None
+        parts = lines_by_shape(tree, lines) if divided else [list(range(len(lines)))]
         self.members = [np.array(part) for part in parts]
         first, second = (combos_of(hands) for hands in game.hands)
         self.combos = (first, second)
@@ -123,24 +131,51 @@ class TrainedLeaves:
         # Linear CFR: what iteration t adds counts t times. The answer does not.
         growth = float(self.sampled.iteration) if self.sampled.learns else 1.0
         run_outs = RunOuts(self.sampled.board(board), self.sampled.deals(board), growth, self.sampled.learns)
-        waiting = deque(range(len(self.groups)))
+        if self._chain is None:
+            self._share(
+                [
+                    partial(group.value, player, places, run_outs, reach, values)
+                    for group, places in zip(self.groups, self.members)
+                ],
+                meanwhile,
+            )
+            return
+        (lines,), (places,) = self.groups, self.members
+        lines.spread(player, places, reach)
+        chains = self._chains(run_outs.deals, self._chain)
+        found = [lines.no_values() for _ in chains]
+        # The longest first, so that no thread waits for the last one.
+        order = sorted(range(len(chains)), key=lambda k: -len(chains[k]))
+        jobs = [partial(lines.sweep, player, run_outs, chains[k], found[k]) for k in order]
+        self._share([*jobs, lambda _: self.sampled.deal_ahead(board)], meanwhile)
+        lines.collect(player, places, run_outs, np.sum(found, axis=0), values)
 
-        def value_waiting(thread: int) -> None:
+    @staticmethod
+    def _chains(deals: Sequence[BoardHands], chain: Kind) -> list[list[BoardHands]]:
+        """Run-outs that share buckets, which must be played one after the other."""
+        parts: dict[int, list[BoardHands]] = {}
+        for deal in deals:
+            parts.setdefault(chain(deal.board), []).append(deal)
+        return [parts[number] for number in sorted(parts)]
+
+    def _share(self, jobs: Sequence[Callable[[Work], None]], meanwhile: Callable[[], None] | None) -> None:
+        """Do all jobs, each with the scratch of the thread that takes it; the calling one does `meanwhile` first."""
+        waiting = deque(jobs)
+
+        def take(thread: int) -> None:
             while True:
                 try:
-                    number = waiting.popleft()
+                    job = waiting.popleft()
                 except IndexError:
                     return
-                self.groups[number].value(
-                    player, self.members[number], run_outs, reach, self._work[thread], values
-                )
+                job(self._work[thread])
 
         others = []
         if self._pool is not None:
-            others = [self._pool.submit(value_waiting, thread) for thread in range(1, len(self._work))]
+            others = [self._pool.submit(take, thread) for thread in range(1, len(self._work))]
         if meanwhile is not None:
             meanwhile()
-        value_waiting(0)
+        take(0)
         for other in others:
             other.result()
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from abstractions.cards import NUM_COMBOS, parse_board
+from abstractions.cards import COMBO_CARDS, NUM_COMBOS, parse_board
+from abstractions.evaluator import evaluate_board
 from solver.betting.lines import RIVER, TURN
 from solver.betting.public_tree import NodeKind
 from solver.blueprint.board_play import table_side
@@ -24,9 +25,10 @@ from solver.subgame import trained_leaves
 from solver.subgame.bucketed_lines import BucketedLines, lines_by_shape
 from solver.subgame.fixed_leaves import FixedContinuations
 from solver.subgame.leaf_boards import combos_of
+from solver.subgame.range_buckets import RangeBuckets
 from solver.subgame.river_lines import RiverLines
 from solver.subgame.solve import SAMPLED
-from solver.subgame.trained_leaves import DTYPE, TrainedLeaves
+from solver.subgame.trained_leaves import DTYPE, TrainedLeaves, range_masses
 from tests.solver.subgame import small_spots
 from tests.solver.subgame.small_spots import EveryHandOnEveryRiver, blueprint, spot
 
@@ -240,6 +242,105 @@ def test_run_outs_of_one_board_deal_every_turn_card_before_one_comes_again():
         assert all(len(set(board.tolist())) == 5 for board in boards)
     assert sorted(seen) == [card for card in range(52) if card not in subgame.board]
     assert subgame.tree.street.max() > TURN
+
+
+def flop_search(*, chain=True, threads=1):
+    """A search of the flop in buckets of its ranges, with or without run-outs in chains."""
+    subgame = spot("b250c/", small_spots.FLOP)
+    tree, nodes = subgame.searched
+    buckets = RangeBuckets.of(3, range_masses(subgame.cards))
+    leaves = TrainedLeaves(
+        subgame.tree,
+        nodes,
+        leaf_nodes(tree),
+        subgame.cards,
+        buckets,
+        0,
+        run_outs=6,
+        threads=threads,
+        chain=buckets.chain if chain else None,
+    )
+    return subgame, leaves, CfrEngine(tree, subgame.cards, SAMPLED, leaves=leaves)
+
+
+def test_threads_that_take_chains_of_run_outs_change_no_number():
+    found = []
+    for threads in (1, 2, 4):
+        _, leaves, engine = flop_search(threads=threads)
+        run(leaves, engine, 12)
+        (lines,) = leaves.groups
+        found.append([table.regret for table in engine.tables] + [lines.regret, lines.average])
+    for one, two, four in zip(*found, strict=True):
+        assert np.abs(one).max() > 0.0
+        np.testing.assert_array_equal(one, two)
+        np.testing.assert_array_equal(one, four)
+
+
+def test_run_outs_in_chains_are_worth_what_they_are_one_after_the_other():
+    subgame, chained, engine = flop_search()
+    _, plain, other = flop_search(chain=False)
+    played = set()
+    for _ in range(8):
+        for leaves in (chained, plain):
+            leaves.begin_iteration()
+        deals = chained.sampled.deals(subgame.board)
+        plain.sampled._deals = {subgame.board: deals}
+        played |= {chained._chain(deal.board) for deal in deals}
+        engine.run(1)
+        other.run(1)
+    assert len(played) > 2
+    for mine, theirs in zip(engine.tables, other.tables):
+        np.testing.assert_allclose(mine.regret, theirs.regret, atol=1e-4 * np.abs(mine.regret).max())
+    (lines,), (single,) = chained.groups, plain.groups
+    np.testing.assert_allclose(lines.regret, single.regret, atol=1e-4 * np.abs(lines.regret).max())
+
+
+def test_dealing_ahead_changes_no_board():
+    subgame, ahead, _ = flop_search()
+    _, plain, _ = flop_search()
+    for _ in range(20):
+        seen = []
+        for leaves in (ahead, plain):
+            leaves.begin_iteration()
+            seen.append([bytes(deal.board) for deal in leaves.sampled.deals(subgame.board)])
+        assert seen[0] == seen[1]
+        ahead.sampled.deal_ahead(subgame.board)
+        ahead.begin_evaluation()
+
+
+def test_a_round_of_run_outs_spreads_every_kind_of_card():
+    _, leaves, _ = flop_search()
+    dealer = leaves.sampled.board(tuple(parse_board(small_spots.FLOP).tolist())).dealer
+    for _ in range(5):
+        turns = dealer.draw(49)
+        kinds = np.array([leaves._chain(board) for board in turns])
+        assert len(set(turns[:, 3].tolist())) == 49
+        for kind in set(kinds.tolist()):
+            until = np.cumsum(kinds == kind)
+            expected = until[-1] * np.arange(1, 50) / 49
+            # Each card of a kind lies in its own part of the round, moved a little by the parts of other kinds.
+            assert np.abs(until - expected).max() < 2.5
+
+
+def test_only_hands_that_somebody_may_hold_are_played():
+    subgame, leaves, _ = flop_search()
+    held = {*combos_of(subgame.cards.hands[0]).tolist(), *combos_of(subgame.cards.hands[1]).tolist()}
+    leaves.begin_iteration()
+    for deal in leaves.sampled.deals(subgame.board):
+        combos = deal.combos.tolist()
+        assert combos
+        assert set(combos) <= held
+        cards = {tuple(hand) for hand in zip(deal.hands.card1.tolist(), deal.hands.card2.tolist())}
+        assert cards == {tuple(COMBO_CARDS[combo].tolist()) for combo in combos}
+        strengths = evaluate_board(deal.board)[deal.combos]
+        assert (np.diff(strengths) >= 0).all()
+        assert deal.hands.group_end.tolist() == [*(np.flatnonzero(np.diff(strengths)) + 1), len(combos)]
+        for street, runs in enumerate(deal.runs):
+            buckets = leaves.sampled.bucketing.buckets(deal.board[: 3 + street], 0)
+            for k, bucket in enumerate(runs.bucket.tolist()):
+                rows = runs.order[runs.start[k] : runs.start[k + 1]]
+                assert set(buckets[deal.combos[rows]].tolist()) == {bucket}
+            assert sorted(runs.order.tolist()) == list(range(len(combos)))
 
 
 def test_the_order_of_lanes_changes_no_number(monkeypatch):

@@ -21,6 +21,7 @@ from solver.subgame.range_buckets import (
     SPREADS,
     TURN_PARTS,
     RangeBuckets,
+    _equal_parts,
     bucket_counts,
     card_kind,
     places,
@@ -54,6 +55,34 @@ def test_stronger_hands_are_never_in_a_lower_part_and_ties_share_one(board):
     ties = np.bincount(np.unique(strengths, return_inverse=True)[1], weights=masses)
     held = np.bincount(found % RIVER_PARTS, weights=masses, minlength=RIVER_PARTS)
     assert held.max() <= masses.sum() / RIVER_PARTS + ties.max() + 1e-9
+
+
+@settings(deadline=None, max_examples=50)
+@given(boards(5), st.sampled_from([0.01, 0.2, 1.0]), st.integers(0, 99))
+def test_parts_of_a_river_are_equal_parts_of_the_places(board, dense, seed):
+    rng = np.random.default_rng(seed)
+    # In thin ranges there are strengths between which there is no mass.
+    masses = rng.random(NUM_COMBOS) * (rng.random(NUM_COMBOS) < dense)
+    combos = np.flatnonzero(live_combos(board))
+    found = RangeBuckets(4, masses).buckets(board, 0)[combos] % RIVER_PARTS
+    expected = _equal_parts(places(board, masses)[0, combos], masses[combos], RIVER_PARTS)
+    np.testing.assert_array_equal(found, expected)
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.permutations(range(49)))
+def test_run_outs_of_two_chains_share_no_bucket(order):
+    buckets, flop = wide_buckets(known=3), parse_board("QsJh2h")
+    rest = [card for card in range(52) if card not in flop]
+    seen: dict[int, tuple[set[int], set[int]]] = {}
+    for first, second in zip(order[0:24:2], order[1:24:2]):
+        board = np.array([*flop, rest[first], rest[second]], dtype=np.uint8)
+        rows = seen.setdefault(buckets.chain(board), (set(), set()))
+        for street, cards in enumerate((4, 5)):
+            rows[street].update(buckets.buckets(board[:cards], 0)[live_combos(board)].tolist())
+    for street in range(2):
+        used = [rows[street] for rows in seen.values()]
+        assert len(set.union(*used)) == sum(map(len, used))
 
 
 def test_places_on_a_turn_are_those_of_brute_force():
