@@ -28,6 +28,7 @@ import numpy as np
 
 from abstractions.buckets import BucketTables
 from abstractions.cards import NUM_CLASSES, NUM_COMBOS
+from abstractions.evaluator import evaluate_board
 from abstractions.isomorphism import canonical_boards
 from pipelines.config.named_games import named_games
 from solver.betting.game import GameConfig
@@ -50,12 +51,19 @@ def bench_game(seats: int) -> GameConfig:
 
 
 def made_up_buckets(count: int) -> BoardBuckets:
-    """Buckets drawn at random for every hand on every board: their cost is that of real ones."""
-    rng = np.random.default_rng(1)
-    tables = {
-        cards: rng.integers(0, count, (len(canonical_boards(cards).boards), NUM_COMBOS), dtype=np.uint16)
-        for cards in (3, 4, 5)
-    }
+    """Buckets of equal size by strength: neighbours in strength share one, as in real ones, which decides what they cost.
+
+    Before the river, hands are ranked as if the lowest cards that are left came.
+    """
+    tables = {}
+    for cards in (3, 4, 5):
+        boards = canonical_boards(cards).boards
+        rows = np.empty((len(boards), NUM_COMBOS), dtype=np.uint16)
+        for row, board in zip(rows, boards):
+            later = [card for card in range(52) if card not in board][: 5 - cards]
+            strengths = evaluate_board(np.array([*board, *later], dtype=np.uint8))
+            row[:] = np.argsort(np.argsort(strengths, kind="stable")) * count // NUM_COMBOS
+        tables[cards] = rows
     return BoardBuckets(BucketTables(tables), (count,) * 3)
 
 
