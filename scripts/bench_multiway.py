@@ -51,7 +51,7 @@ def bench_game(seats: int) -> GameConfig:
 
 
 def made_up_buckets(count: int) -> BoardBuckets:
-    """Buckets of equal size by strength: neighbours in strength share one, as in real ones, which decides what they cost.
+    """Buckets of equal size by strength: neighbours in strength share one, as in real ones, and cost what those cost.
 
     Before the river, hands are ranked as if the lowest cards that are left came.
     """
