@@ -120,7 +120,7 @@ def check_board(board: NDArray) -> NDArray[np.uint8]:
         raise ValueError(f"board of shape {cards.shape}: expected 0, 3, 4 or 5 cards")
     if cards.size and (cards.min() < 0 or cards.max() >= NUM_CARDS):
         raise ValueError(f"board {cards.tolist()}: cards are numbers from 0 to 51")
-    if np.unique(cards).size != cards.size:
+    if len(set(cards.tolist())) != cards.size:
         raise ValueError(f"board {cards.tolist()} holds a card twice")
     return cards.astype(np.uint8)
 

@@ -121,26 +121,34 @@ def measure_searched(
     judge_pct: float | None,
     least: float | None = None,
 ) -> None:
-    """Depth-limited solves: iterations within each budget, and real loss."""
-    losses: dict[float, list[float]] = {seconds: [] for seconds in budgets}
+    """Depth-limited solves: iterations within each budget, then the real loss of each."""
+    solved: dict[tuple[str, str], list[SubgameSolution]] = {}
     for line, board in chosen:
-        judge = None
         ranges = wide_ranges(blueprint, line, board, config, least)
         for seconds in budgets:
             timed = replace(config, time_s=seconds)
             solution = solve_subgame(blueprint, line, board, timed, ranges=ranges)
-            text = f"  {line + ' ' + board:30}{solution.seconds:8.2f} s{solution.iterations:7,} iterations"
-            if judge_pct is not None:
-                begun = time.perf_counter()
-                judge = judge or SpotJudge(solution, judge_pct, config.threads)
-                losses[seconds].append(judge.loss(solution))
-                text += (
-                    f"   loss {losses[seconds][-1]:6.3f} %  (judged in {time.perf_counter() - begun:.0f} s)"
-                )
-            print(text, flush=True)
-    for seconds, found in losses.items():
-        if found:
-            print(f"  {seconds:g} s: mean loss {np.mean(found):.3f} %, at most {max(found):.3f} %")
+            solved.setdefault((line, board), []).append(solution)
+            print(
+                f"  {line + ' ' + board:30}{solution.seconds:8.2f} s{solution.iterations:7,} iterations",
+                flush=True,
+            )
+    if judge_pct is None:
+        return
+    # All solves come first, so that they are timed on a machine that does nothing else.
+    losses: dict[float, list[float]] = {seconds: [] for seconds in budgets}
+    for (line, board), solutions in solved.items():
+        begun = time.perf_counter()
+        judge = SpotJudge(solutions[0], judge_pct, config.threads)
+        for seconds, solution in zip(budgets, solutions):
+            losses[seconds].append(judge.loss(solution))
+        found = ", ".join(f"{losses[seconds][-1]:.3f} % after {seconds:g} s" for seconds in budgets)
+        print(
+            f"  {line + ' ' + board:30}loss {found}  (judged in {time.perf_counter() - begun:.0f} s)",
+            flush=True,
+        )
+    for seconds, each in losses.items():
+        print(f"  {seconds:g} s: mean loss {np.mean(each):.3f} %, at most {max(each):.3f} %")
 
 
 def main() -> None:

@@ -16,6 +16,8 @@ from solver.cfr.simd import WIDTH
 UPDATE, BEST_RESPONSE, EXPECTED = 0, 1, 2
 # How a sweep plays the river: both from the tables, own by best response, own against such a response.
 FROM_TABLES, RESPONDS, ANSWERED = 0, 1, 2
+#: Rows are sorted by counting where the numbers of their buckets span at most so many times the number of rows.
+MOST_COUNTED = 64
 
 
 class Runs(NamedTuple):
@@ -32,21 +34,48 @@ def bucket_runs(buckets: NDArray[np.integer]) -> Runs:
     >>> bucket_runs(np.array([4, 2, 4])).order.tolist()
     [1, 0, 2]
     """
-    order = np.argsort(buckets, kind="stable").astype(np.int32)
-    start, bucket = np.zeros(len(order) + 1, dtype=np.int32), np.empty(len(order), dtype=np.int32)
-    count = _find_runs(np.asarray(buckets)[order].astype(np.int32), start, bucket)
-    return Runs(order, start[: count + 1].copy(), bucket[:count].copy())
+    numbers = np.asarray(buckets).astype(np.int32)
+    size = len(numbers)
+    order, start, bucket = np.empty(size, np.int32), np.empty(size + 1, np.int32), np.empty(size, np.int32)
+    if not _count_rows(numbers, order):
+        order[:] = np.argsort(numbers, kind="stable")
+    runs = _find_runs(numbers, order, start, bucket)
+    return Runs(order, start[: runs + 1].copy(), bucket[:runs].copy())
 
 
 @njit(cache=True, nogil=True)
-def _find_runs(ordered: Any, start: Any, bucket: Any) -> int:
-    """Where each run of equal numbers starts, and the number; the end of all is the last start."""
+def _count_rows(numbers: Any, order: Any) -> bool:
+    """Order rows by their numbers, by counting; rows of equal numbers keep their order.
+
+    Returns False, and does nothing, where the numbers lie too far apart to be counted.
+    """
+    if len(numbers) == 0:
+        return True
+    lowest, highest = numbers.min(), numbers.max()
+    if highest - lowest > MOST_COUNTED * len(numbers):
+        return False
+    place = np.zeros(highest - lowest + 2, np.int32)
+    for number in numbers:
+        place[number - lowest + 1] += 1
+    for k in range(1, len(place)):
+        place[k] += place[k - 1]
+    for row in range(len(numbers)):
+        slot = numbers[row] - lowest
+        order[place[slot]] = row
+        place[slot] += 1
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _find_runs(numbers: Any, order: Any, start: Any, bucket: Any) -> int:
+    """Where each run of equal numbers starts, and how many there are; the end of all is the last start."""
     count = 0
-    for k in range(len(ordered)):
-        if k == 0 or ordered[k] != ordered[k - 1]:
-            start[count], bucket[count] = k, ordered[k]
+    for k in range(len(order)):
+        number = numbers[order[k]]
+        if k == 0 or number != numbers[order[k - 1]]:
+            start[count], bucket[count] = k, number
             count += 1
-    start[count] = len(ordered)
+    start[count] = len(order)
     return count
 
 

@@ -1,4 +1,4 @@
-"""The clock of the blueprint's discounts.
+"""Discounts by epoch: the clock of the blueprint's discounts, and discounts of whole tables.
 
 Under sampling a row is touched now and then, so discounts run by epoch (the boards of an epoch cover every
 texture about once) and are applied to a row when it is next touched: the product of the factors it missed.
@@ -9,8 +9,10 @@ average afresh.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from solver.cfr.schedules import DiscountWeights, Schedule
@@ -55,3 +57,14 @@ class EpochClock:
             step = np.array([weights.positive, weights.negative, weights.strategy])
             self._factors = np.concatenate([self._factors * step[:, None], np.ones((3, 1))], axis=1)
         return self._factors
+
+
+def discount(regret: NDArray[np.float32], weights: DiscountWeights) -> None:
+    """Multiply a whole table of regrets by the factors of an epoch."""
+    _discount(regret, np.float32(weights.positive), np.float32(weights.negative))
+
+
+@njit(cache=True, nogil=True)
+def _discount(table: Any, positive: Any, negative: Any) -> None:
+    for k in range(table.shape[0]):
+        table[k] *= positive if table[k] > 0 else negative

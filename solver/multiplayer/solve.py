@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from abstractions.cards import NUM_COMBOS
 from solver.betting.lines import PUBLIC_CARDS, RIVER
+from solver.cfr.epochs import discount
 from solver.cfr.schedules import schedule
 from solver.multiplayer.averages import _add_average
 from solver.multiplayer.blueprint import MultiwayBlueprint
@@ -29,7 +30,6 @@ from solver.multiplayer.space import Deals, space_for
 from solver.multiplayer.street_game import StreetGame
 from solver.multiplayer.subgame import MultiplayerSubgame, PlayedHand
 from solver.multiplayer.traversal import _learn_deals
-from solver.multiway.tables import discount
 from solver.subgame.solve import Progress
 
 Floats = NDArray[np.float64]

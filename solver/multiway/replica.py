@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from abstractions.buckets import BucketSource, board_buckets
 from abstractions.isomorphism import board_index
 from abstractions.streets import FLOP, PUBLIC_CARDS
+from solver.cfr.epochs import discount
 from solver.cfr.schedules import Schedule
 from solver.multiway.deals import WIDTH, boards_dealt
 from solver.multiway.game import MultiwayGame
 from solver.multiway.space import COUNTERS, NO_COLUMNS, Columns, space_for
-from solver.multiway.tables import Change, Table, add, add_average, change, discount
+from solver.multiway.tables import Change, Table, add, add_average, change
 from solver.multiway.traversal import _play_deals
 
 #: Deals whose buckets are looked up together.

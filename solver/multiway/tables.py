@@ -1,4 +1,4 @@
-"""Passes over whole tables: discounts, what a stream changed, and the average strategy."""
+"""Passes over whole tables: what a stream changed, and the average strategy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solver.cfr.schedules import DiscountWeights
 from solver.multiway.deals import WIDTH
 from solver.multiway.game import MultiwayGame
 from solver.multiway.matching import _match
@@ -25,12 +24,6 @@ class Change(NamedTuple):
 
     blocks: NDArray[np.int32]
     added: NDArray[np.float32]
-
-
-@njit(cache=True, nogil=True)
-def _discount(table: Any, positive: Any, negative: Any) -> None:
-    for k in range(table.shape[0]):
-        table[k] *= positive if table[k] > 0 else negative
 
 
 @njit(cache=True, nogil=True)
@@ -62,11 +55,6 @@ def _add(table: Any, blocks: Any, added: Any, weight: Any) -> None:
         start = np.int64(blocks[row]) * BLOCK
         for k in range(min(BLOCK, table.shape[0] - start)):
             table[start + k] += weight * added[row, k]
-
-
-def discount(table: Table, weights: DiscountWeights) -> None:
-    """Multiply regrets by the factors of an epoch."""
-    _discount(table, np.float32(weights.positive), np.float32(weights.negative))
 
 
 def change(before: Table, after: Table) -> Change:

@@ -29,15 +29,11 @@ from solver.cfr.schedules import Schedule, schedule
 from solver.exact.card_game import CardGame
 from solver.exact.engine import CfrEngine
 from solver.exact.suits import exchange_of, suit_swaps
+from solver.postflop.automatic_schedule import automatic_schedule
 from solver.postflop.holdem import holdem_game, read_board, read_folded, read_range
 from solver.postflop.node_report import NodeReport, node_report, real_combos
 
 Floats = NDArray[np.float64]
-#: What `schedule="auto"` stands for: fewest iterations to 0.5 % and 0.1 % of pot on the reference spots. With the
-#: usual beta of 0 a bad line is forgotten in two iterations, taken up again as soon as it looks good against an
-#: answer that was never trained, and the average pays: on the flop spot of `scripts/bench_postflop.py`
-#: exploitability rises from .15 to .4 % of pot near iteration 150 (in 64 bits near 100). A little memory cures it.
-AUTO = schedule("dcfr", beta=0.25, gamma=4.0)
 
 
 @dataclass(frozen=True)
@@ -162,7 +158,8 @@ class PostflopSolver:
         memory_limit: int | None = None,
     ) -> None:
         self.tree = tree
-        self.schedule = read_schedule(schedule)
+        known = read_schedule(schedule)
+        self.schedule = automatic_schedule(int(tree.street[0])) if known is None else known
         self.engine = CfrEngine(
             tree,
             game,
@@ -489,11 +486,11 @@ class PostflopSolver:
         self._reports.clear()
 
 
-def read_schedule(value: str | Schedule, *, horizon: int | None = None) -> Schedule:
-    """A schedule by name, as data, or "auto"."""
+def read_schedule(value: str | Schedule, *, horizon: int | None = None) -> Schedule | None:
+    """A schedule by name, as data, or None for "auto", which depends on the spot."""
     if isinstance(value, Schedule):
         return value
-    return AUTO if value == "auto" else schedule(value, horizon=horizon)
+    return None if value == "auto" else schedule(value, horizon=horizon)
 
 
 def _check_limits(max_iterations: int, target: float | None, time_limit: float | None) -> None:

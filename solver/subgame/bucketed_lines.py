@@ -18,7 +18,9 @@ from solver.blueprint.river_choices import NO_CHOICES
 from solver.blueprint.sweep import _sweep_board
 from solver.blueprint.sweep_arrays import EXPECTED, FROM_TABLES, UPDATE, Side, Work, by_hand_showdown
 from solver.blueprint.tables import TableLayout
+from solver.cfr.epochs import discount
 from solver.cfr.resolved import resolved
+from solver.cfr.schedules import DiscountWeights
 from solver.cfr.simd import WIDTH
 from solver.subgame.leaf_boards import LeafBoard
 
@@ -36,21 +38,18 @@ class RunOuts:
         The board where the search ends.
     deals
         Its run-outs.
-    growth
-        How many times counts what is learnt.
     learns
         Whether current strategies are played and updated; else average ones are played.
     """
 
     board: LeafBoard
     deals: Sequence[BoardHands]
-    growth: float
     learns: bool
 
     @property
     def weight(self) -> float:
-        """Weight of a run-out in what is learnt."""
-        return self.growth * self.board.dealer.scale / len(self.deals)
+        """Weight of a run-out in the mean over all."""
+        return self.board.dealer.scale / len(self.deals)
 
 
 class BucketedLines:
@@ -94,6 +93,11 @@ class BucketedLines:
         """Bytes of tables, reach and values."""
         arrays = (self.regret, self.average, *self._arriving, self._found)
         return sum(array.nbytes for array in arrays)
+
+    def discount(self, weights: DiscountWeights) -> None:
+        """Discount all that was learnt."""
+        discount(self.regret, weights)
+        self.average *= np.float32(weights.strategy)
 
     def value(
         self,
@@ -150,7 +154,7 @@ class BucketedLines:
         values: NDArray[np.float64],
     ) -> None:
         """Write what sweeps have found as `value` does."""
-        self._collect(found, run_outs.board, places, self.combos[own], run_outs.growth, values)
+        self._collect(found, run_outs.board, places, self.combos[own], values)
 
     @property
     def _kernel(self) -> Any:
@@ -172,10 +176,9 @@ class BucketedLines:
         board: LeafBoard,
         places: NDArray[np.int64],
         combos: NDArray[np.int64],
-        growth: float,
         values: NDArray[np.float64],
     ) -> None:
-        _collect_rows(board.evened(found), places, combos, growth, values)
+        _collect_rows(board.evened(found), places, combos, values)
 
     def _arguments(
         self, own: int, deal: BoardHands, run_outs: RunOuts, work: Work, found: NDArray[np.float64]
@@ -233,8 +236,8 @@ def _spread_rows(rows: Any, lines: Any, combos: Any, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _collect_rows(values: Any, lines: Any, combos: Any, growth: float, out: Any) -> None:
-    """Values by combo of some lines as values by hand, divided by `growth`."""
+def _collect_rows(values: Any, lines: Any, combos: Any, out: Any) -> None:
+    """Values by combo of some lines as values by hand."""
     for k in range(len(lines)):
         for h in range(len(combos)):
-            out[lines[k], h] = values[k, combos[h]] / growth
+            out[lines[k], h] = values[k, combos[h]]

@@ -43,7 +43,7 @@ class SubgameConfig:
         When to stop: iterations, seconds, exploitability in percent of the pot (of an exact solve only).
     run_outs
         Run-outs that an iteration plays below each board where the search ends; by default three rivers of a search
-        that begins on the turn, six run-outs of one that begins on the flop.
+        that begins on the turn, eight run-outs of one that begins on the flop.
     seed
         Of the choice of run-outs.
     threads

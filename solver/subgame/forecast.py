@@ -7,11 +7,10 @@ import numpy as np
 from solver.betting.public_tree import NodeKind
 from solver.exact.betting_plan import leaf_nodes
 from solver.exact.forecast import engine_bytes
-from solver.postflop.solver import AUTO
 from solver.subgame.bucketed_lines import DTYPE
 from solver.subgame.config import SubgameConfig
 from solver.subgame.range_buckets import bucket_counts
-from solver.subgame.solve import SAMPLED
+from solver.subgame.solve import discounts
 from solver.subgame.subgame import Subgame
 
 
@@ -22,7 +21,7 @@ def forecast_bytes(subgame: Subgame, config: SubgameConfig) -> int:
     """
     tree, _ = subgame.searched
     has_leaves = len(leaf_nodes(tree)) > 0
-    total = engine_bytes(tree, subgame.cards, SAMPLED if has_leaves else AUTO, has_leaves=has_leaves)
+    total = engine_bytes(tree, subgame.cards, discounts(subgame, has_leaves), has_leaves=has_leaves)
     if has_leaves and config.continuation == "trained":
         whole = subgame.tree
         chosen = (whole.parent >= 0) & (whole.kind[whole.parent] == NodeKind.DECISION)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.exact.card_game import CardGame
 from solver.exact.engine import CfrEngine
-from solver.postflop.solver import AUTO
+from solver.postflop.automatic_schedule import automatic_schedule
 from solver.subgame.leaf_boards import combos_of, suit_renamings
 
 Floats = NDArray[np.float64]
@@ -66,7 +66,8 @@ class Judge:
         self.tree, self.game, self.pot = tree, game, int(tree.pot[0])
         self.target = target_pct / 100.0 * self.pot
         self.max_iterations = max_iterations
-        self.engine = CfrEngine(tree, game, AUTO, threads=threads, precision=precision)
+        schedule = automatic_schedule(int(tree.street[0]))
+        self.engine = CfrEngine(tree, game, schedule, threads=threads, precision=precision)
         self.gap = self._solve()
         self.values = self._middle()
         self._state = {name: array.copy() for name, array in self.engine.state().items()}

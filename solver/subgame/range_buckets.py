@@ -41,14 +41,25 @@ def card_kind(board: NDArray[np.uint8]) -> int:
     >>> all(card_kind(parse_board(board)) == kind for board, kind in kinds.items())
     True
     """
-    *before, last = board.tolist()
-    if sum(card % 4 == last % 4 for card in before) >= 2:
+    return int(_card_kind(np.ascontiguousarray(board, dtype=np.uint8)))
+
+
+@njit(cache=True, nogil=True)
+def _card_kind(board: Any) -> int:
+    last = board[-1]
+    suited = 0
+    ranks = np.zeros(13, np.uint8)
+    for card in board[:-1]:
+        suited += card % 4 == last % 4
+        ranks[card // 4] = 1
+    if suited >= 2:
         return FLUSH
-    ranks = {card // 4 for card in before}
-    if last // 4 in ranks:
+    if ranks[last // 4] > 0:
         return PAIR
-    higher = sum(rank > last // 4 for rank in ranks)
-    return (HIGHEST, SECOND, LOW)[min(higher, 2)]
+    higher = np.sum(ranks[last // 4 :])
+    if higher == 0:
+        return HIGHEST
+    return SECOND if higher == 1 else LOW
 
 
 def bucket_counts(known: int) -> tuple[int, int, int]:

@@ -48,13 +48,12 @@ class RiverLines(BucketedLines):
         board: LeafBoard,
         places: NDArray[np.int64],
         combos: NDArray[np.int64],
-        growth: float,
         values: NDArray[np.float64],
     ) -> None:
         if len(board.renamings) > 1:
             lanes = found.reshape(-1, NUM_COMBOS, WIDTH)
             lanes[:] = board.evened(lanes.transpose(0, 2, 1)).transpose(0, 2, 1)
-        _collect_lanes(found, places, combos, self.plan.programs[0].entry, growth, values)
+        _collect_lanes(found, places, combos, self.plan.programs[0].entry, values)
 
     def _arguments(
         self, own: int, deal: BoardHands, run_outs: RunOuts, work: Work, found: NDArray[np.float64]
@@ -89,12 +88,12 @@ def _spread_lanes(rows: Any, lines: Any, combos: Any, entry: Any, out: Any) -> N
 
 
 @njit(cache=True, nogil=True)
-def _collect_lanes(values: Any, lines: Any, combos: Any, entry: Any, growth: float, out: Any) -> None:
-    """Values by combo and lane of some lines as values by hand, divided by `growth`."""
+def _collect_lanes(values: Any, lines: Any, combos: Any, entry: Any, out: Any) -> None:
+    """Values by combo and lane of some lines as values by hand."""
     for k in range(len(lines)):
         start = entry[k, 0] * BLOCK_SIZE + entry[k, 1]
         for h in range(len(combos)):
-            out[lines[k], h] = values[start + combos[h] * WIDTH] / growth
+            out[lines[k], h] = values[start + combos[h] * WIDTH]
 
 
 @njit(cache=True, nogil=True)

@@ -18,10 +18,10 @@ from abstractions.cards import NUM_COMBOS
 from solver.betting.lines import FLOP
 from solver.blueprint.strategy import Blueprint
 from solver.cfr.leaves import LeafProvider
-from solver.cfr.schedules import schedule
+from solver.cfr.schedules import Schedule, schedule
 from solver.exact.betting_plan import leaf_nodes
 from solver.exact.engine import CfrEngine
-from solver.postflop.solver import AUTO
+from solver.postflop.automatic_schedule import automatic_schedule
 from solver.subgame.blueprint_play import blueprint_values, gifts_along
 from solver.subgame.config import SubgameConfig
 from solver.subgame.fixed_leaves import FixedContinuations
@@ -34,10 +34,11 @@ from solver.subgame.subgame import Ranges, Subgame
 from solver.subgame.trained_leaves import TrainedLeaves, range_masses
 
 Floats = NDArray[np.float64]
-#: Discounts of a search whose leaves are sampled: a little more memory than for exact values.
-SAMPLED = schedule("dcfr", beta=0.5, gamma=2.0)
+#: Discounts of a search whose leaves are sampled: a little more memory than for exact values. Averages lean on late
+#: strategies by cards of the board: on the flop, where what follows is learnt slowly, more than on the turn.
+SAMPLED = {3: schedule("dcfr", beta=0.5, gamma=8.0), 4: schedule("dcfr", beta=0.5, gamma=4.0)}
 #: Run-outs of an iteration by cards of the board. More of them are less noise, fewer are more iterations in a second.
-RUN_OUTS = {3: 6, 4: 3}
+RUN_OUTS = {3: 8, 4: 3}
 
 
 class SearchLeaves(LeafProvider, Protocol):
@@ -131,7 +132,7 @@ class SubgameSolver:
         self.engine = CfrEngine(
             tree,
             subgame.cards,
-            AUTO if self.leaves is None else SAMPLED,
+            discounts(subgame, self.leaves is not None),
             threads=config.threads,
             memory_limit=config.memory_bytes,
             leaves=self.leaves,
@@ -182,7 +183,7 @@ class SubgameSolver:
             found = None
             if measures and engine.iteration >= min(next_check, most):
                 found = 100.0 * engine.exploitability() / self.subgame.pot
-                next_check = engine.iteration + max(10, engine.iteration // 4)
+                next_check = engine.iteration + _until_next_check(engine.iteration, found, config.target_pct)
             if progress is not None and (found is not None or now - told >= 0.25):
                 progress(Progress(engine.iteration, now - started, found))
                 told = now
@@ -252,6 +253,22 @@ class SubgameSolver:
             met,
             gifts=None if gifts is None else gifts[combos],
         )
+
+
+def _until_next_check(iteration: int, found: float, target: float | None) -> int:
+    """Iterations until the exploitability is measured again, which takes sweeps of its own.
+
+    It rarely falls by more than a factor of six when iterations double. So far from a target there is no need to look.
+    """
+    share = 0.25
+    if target is not None:
+        share = min(max((found / target) ** 0.4 - 1.0, 0.1), 1.0)
+    return max(10, int(share * iteration))
+
+
+def discounts(subgame: Subgame, is_sampled: bool) -> Schedule:
+    """Discount schedule of a solve, whose leaves may be sampled."""
+    return SAMPLED[len(subgame.board)] if is_sampled else automatic_schedule(subgame.street)
 
 
 def refuse_over(limit: int, needed: int) -> None:

@@ -1,8 +1,8 @@
 """Later streets in buckets, trained along with the streets that are searched hand by hand.
 
 Where the search ends, both players go on in a game of their own: same chips, but hands are seen by bucket, and every
-iteration plays a few fresh run-outs of it. Its regrets and averages grow linearly with the iteration (linear CFR),
-by the update kernels of the blueprint's trainer.
+iteration plays a few fresh run-outs of it, by the update kernels of the blueprint's trainer. Its regrets and averages
+are discounted every few iterations, because a row meets a board only now and then.
 """
 
 from __future__ import annotations
@@ -22,11 +22,17 @@ from solver.betting.public_tree import PublicTree
 from solver.blueprint.boards import NUM_LIVE, BoardHands, Bucketing
 from solver.blueprint.sweep_arrays import Work, make_work
 from solver.cfr.leaves import Leaves, Reach
+from solver.cfr.schedules import schedule
 from solver.exact.card_game import CardGame
 from solver.subgame.bucketed_lines import DTYPE, BucketedLines, RunOuts, lines_by_shape
 from solver.subgame.leaf_boards import SampledBoards, combos_of
 from solver.subgame.river_lines import RiverLines
 from solver.subgame.run_outs import Kind
+
+#: Iterations of an epoch of the discounts, by cards of the board.
+EPOCHS = {3: 16, 4: 4}
+#: Discounts by epoch: good actions are remembered, bad ones forgiven after a while.
+DISCOUNTS = schedule("dcfr", alpha=2.5, beta=0.5)
 
 
 class TrainedLeaves:
@@ -68,6 +74,7 @@ class TrainedLeaves:
     ) -> None:
         self.sampled = SampledBoards(game, bucketing, texture, run_outs, seed, chain)
         self._chain = chain
+        self._epoch_length = EPOCHS[len(game.board)]
         lines = [int(tree.children_of(int(nodes[leaf]))[0]) for leaf in leaves]
         # Lines of one shape fill a vector, whose results do not depend on the other lines.
         divided = threads > 1 and chain is None
@@ -95,6 +102,10 @@ class TrainedLeaves:
     def begin_iteration(self) -> None:
         """Deal fresh run-outs. Both players then learn from the same ones."""
         self.sampled.begin_iteration()
+        epoch, place = divmod(self.sampled.iteration - 1, self._epoch_length)
+        if place == 0:
+            for group in self.groups:
+                group.discount(DISCOUNTS.weights(epoch + 1))
 
     def begin_evaluation(self) -> None:
         """From now on, play the average strategies on a fixed set of run-outs, and learn nothing."""
@@ -128,9 +139,7 @@ class TrainedLeaves:
         meanwhile: Callable[[], None] | None = None,
     ) -> None:
         """Write what all lines are worth to a player on a board into ``values[line, hand]``."""
-        # Linear CFR: what iteration t adds counts t times. The answer does not.
-        growth = float(self.sampled.iteration) if self.sampled.learns else 1.0
-        run_outs = RunOuts(self.sampled.board(board), self.sampled.deals(board), growth, self.sampled.learns)
+        run_outs = RunOuts(self.sampled.board(board), self.sampled.deals(board), self.sampled.learns)
         if self._chain is None:
             self._share(
                 [

@@ -150,7 +150,8 @@ def test_the_number_of_workers_changes_nothing(tmp_path: Path, monkeypatch: pyte
 def test_always_fold_loses_750_to_a_local_best_response(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipelines.commands.entrants.TrunkGame.build", lambda _: game_of(SHALLOW))
+    game = game_of(SHALLOW)
+    monkeypatch.setattr("pipelines.commands.entrants.TrunkGame.build", lambda _: game)
     line = lbr.respond(lbr.read_request(words(tmp_path, "bundle=always-fold", "hands=10")))
     assert line == (
         "lbr: 750.0 mbb/hand, 95 % interval 750.0 to 750.0, actions fcpa on turn,river, from always-fold"

@@ -70,10 +70,12 @@ def test_subgames_are_timed_and_judged(exported: Path) -> None:
         "subgame", str(exported), "--kinds", "turn", "--spots", "b250c/xx/@QsJh2h8d", "--threads", "1",
         "--sizes", "75%", "--judge-pct", "1",
     )  # fmt: skip
-    kind, row, mean = output.splitlines()
+    kind, solved, judged, mean = output.splitlines()
     assert kind == "turn"
-    assert row.split()[:2] == ["b250c/xx/", "QsJh2h8d"]
-    assert "iterations" in row
+    for row in (solved, judged):
+        assert row.split()[:2] == ["b250c/xx/", "QsJh2h8d"]
+    assert "iterations" in solved
+    assert re.search(r"loss -?[\d.]+ % after 0\.5 s", judged)
     assert re.search(r"0\.5 s: mean loss +-?[\d.]+ %, at most", mean)
 
 

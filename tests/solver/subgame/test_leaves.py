@@ -28,7 +28,7 @@ from solver.subgame.leaf_boards import combos_of
 from solver.subgame.range_buckets import RangeBuckets
 from solver.subgame.river_lines import RiverLines
 from solver.subgame.solve import SAMPLED
-from solver.subgame.trained_leaves import DTYPE, TrainedLeaves, range_masses
+from solver.subgame.trained_leaves import DISCOUNTS, DTYPE, EPOCHS, TrainedLeaves, range_masses
 from tests.solver.subgame import small_spots
 from tests.solver.subgame.small_spots import EveryHandOnEveryRiver, blueprint, spot
 
@@ -48,7 +48,7 @@ def trained(subgame, bucketing, *, run_outs=4, threads=1):
         run_outs=run_outs,
         threads=threads,
     )
-    return leaves, CfrEngine(tree, subgame.cards, SAMPLED, leaves=leaves)
+    return leaves, CfrEngine(tree, subgame.cards, SAMPLED[len(subgame.board)], leaves=leaves)
 
 
 def run(leaves, engine, iterations):
@@ -114,7 +114,7 @@ def test_a_fixed_continuation_is_the_blueprint_over_every_river():
     subgame = spot(LINE, small_spots.TURN)
     tree, nodes = subgame.searched
     leaves = FixedContinuations(blueprint(), subgame, leaf_nodes(tree), num_values=1, factor=10.0, run_outs=4)
-    engine = CfrEngine(tree, subgame.cards, SAMPLED, leaves=leaves)
+    engine = CfrEngine(tree, subgame.cards, SAMPLED[len(subgame.board)], leaves=leaves)
     game_tree, known = blueprint().game.tree, blueprint().layout
 
     def rows(node):
@@ -136,7 +136,7 @@ def test_choices_are_worth_the_sum_over_all_pairs_of_strategies(line, board):
     subgame = spot(line, board)
     tree, _ = subgame.searched
     leaves = FixedContinuations(blueprint(), subgame, leaf_nodes(tree), num_values=4, factor=10.0, run_outs=2)
-    engine = CfrEngine(tree, subgame.cards, SAMPLED, leaves=leaves)
+    engine = CfrEngine(tree, subgame.cards, SAMPLED[len(subgame.board)], leaves=leaves)
     leaves.sampled.begin_iteration()
     rng = np.random.default_rng(1)
     lines = len(leaves.plan.lines)
@@ -217,7 +217,7 @@ def test_equivalent_suits_are_worth_the_same():
     leaves = TrainedLeaves(
         subgame.tree, nodes, leaf_nodes(tree), subgame.cards, blueprint().bucketing, 0, run_outs=3
     )
-    engine = CfrEngine(tree, subgame.cards, SAMPLED, leaves=leaves)
+    engine = CfrEngine(tree, subgame.cards, SAMPLED[len(subgame.board)], leaves=leaves)
     run(leaves, engine, 6)
     hands = {tuple(hand): k for k, hand in enumerate(subgame.cards.hands[0].tolist())}
     # Clubs and diamonds are not on QsJh2h: the sevens with a club play like those with a diamond.
@@ -260,7 +260,24 @@ def flop_search(*, chain=True, threads=1):
         threads=threads,
         chain=buckets.chain if chain else None,
     )
-    return subgame, leaves, CfrEngine(tree, subgame.cards, SAMPLED, leaves=leaves)
+    return subgame, leaves, CfrEngine(tree, subgame.cards, SAMPLED[len(subgame.board)], leaves=leaves)
+
+
+def test_what_was_learnt_is_discounted_when_an_epoch_begins():
+    _, leaves, engine = flop_search()
+    run(leaves, engine, EPOCHS[3])
+    (lines,) = leaves.groups
+    regret, average = lines.regret.copy(), lines.average.copy()
+    assert regret.min() < 0.0 < regret.max()
+    leaves.begin_iteration()
+    weights = DISCOUNTS.weights(2)
+    expected = regret * np.where(regret > 0.0, weights.positive, weights.negative)
+    np.testing.assert_allclose(lines.regret, expected, rtol=1e-6)
+    np.testing.assert_allclose(lines.average, average * weights.strategy, rtol=1e-6)
+    engine.run(1)
+    regret = lines.regret.copy()
+    leaves.begin_iteration()
+    np.testing.assert_array_equal(lines.regret, regret)
 
 
 def test_threads_that_take_chains_of_run_outs_change_no_number():
@@ -375,7 +392,7 @@ def test_a_bucket_learns_from_the_hands_of_the_range(protected):
     leaves = TrainedLeaves(
         subgame.tree, nodes, leaf_nodes(tree), subgame.cards, buckets, 0, run_outs=4, protected=protected
     )
-    run(leaves, CfrEngine(tree, subgame.cards, SAMPLED, leaves=leaves), 1)
+    run(leaves, CfrEngine(tree, subgame.cards, SAMPLED[len(subgame.board)], leaves=leaves), 1)
     (group,) = leaves.groups
     river_nodes = np.flatnonzero((subgame.tree.kind == NodeKind.DECISION) & (subgame.tree.street == RIVER))
     for player in range(2):

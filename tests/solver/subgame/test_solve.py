@@ -11,7 +11,8 @@ from abstractions.cards import disjoint_weight, live_combos, parse_board
 from solver.exact.betting_plan import leaf_nodes
 from solver.exact.engine import CfrEngine
 from solver.exact.fixed_leaves import FixedLeaves
-from solver.postflop.solver import AUTO, PostflopSolver
+from solver.postflop.automatic_schedule import CARDS_TO_COME
+from solver.postflop.solver import PostflopSolver
 from solver.subgame import HandSolver, SubgameConfig, solve_subgame
 from solver.subgame.solve import SubgameSolver
 from solver.subgame.solved_street import SolvedStreet, content_key
@@ -57,7 +58,7 @@ def test_a_depth_beyond_the_end_is_the_exact_solver():
 
 def test_leaves_that_hold_the_exact_solution_lead_to_its_value():
     subgame = spot(TURN_LINE, small_spots.TURN)
-    whole = CfrEngine(subgame.tree, subgame.cards, AUTO, precision="float64", isomorphism=False)
+    whole = CfrEngine(subgame.tree, subgame.cards, CARDS_TO_COME, precision="float64", isomorphism=False)
     whole.run(200)
     numbers = {cards: board for board, cards in enumerate(whole.deals.cards)}
 
@@ -66,7 +67,9 @@ def test_leaves_that_hold_the_exact_solution_lead_to_its_value():
 
     cut, nodes = subgame.searched
     leaves = FixedLeaves(subgame.tree, nodes, subgame.cards, river)
-    search = CfrEngine(cut, subgame.cards, AUTO, precision="float64", leaves=leaves, isomorphism=False)
+    search = CfrEngine(
+        cut, subgame.cards, CARDS_TO_COME, precision="float64", leaves=leaves, isomorphism=False
+    )
     search.run(60)
     value, exact = search.evaluate(), whole.evaluate()
     assert value.expected[0] == pytest.approx(exact.expected[0], abs=0.002 * subgame.pot)
