@@ -25,10 +25,13 @@ from abstractions.evaluator import _sorted_board
 #: Parts of the hands on a river. More of them tell hands apart better, and learn more slowly.
 RIVER_PARTS = 50
 #: Parts of the hands on a turn, and of each of these by the spread of its places.
-TURN_PARTS, SPREADS = 60, 6
-#: What a card does: it may bring a flush, pair the board, be its highest card, its second highest, or lower.
-FLUSH, PAIR, HIGHEST, SECOND, LOW = range(5)
-NUM_KINDS = 5
+TURN_PARTS, SPREADS = 60, 24
+#: What a card does, the first that fits: it may bring a flush, pair the board, bring a straight that needs one card of a
+#: hand, be the highest card of the board, its second highest, or lower.
+FLUSH, PAIR, STRAIGHT, HIGHEST, SECOND, LOW = range(6)
+NUM_KINDS = 6
+#: A straight has five ranks in a row; with so many of them on the board one card of a hand completes it.
+IN_A_ROW, STRAIGHT_NEAR = 5, 4
 #: Mass of hands outside of both ranges: next to nothing, but they have a place too.
 UNPLAYED = 1e-12
 
@@ -37,7 +40,7 @@ def card_kind(board: NDArray[np.uint8]) -> int:
     """Kind of the last card of a board.
 
     >>> from abstractions.cards import parse_board
-    >>> kinds = {"QsJh2h8d7h": FLUSH, "QsJh2h8d2s": PAIR, "QsJh2h8dKc": HIGHEST, "QsJh2c8dQd": PAIR}
+    >>> kinds = {"QsJh2h8d7h": FLUSH, "QsJh2h8d2s": PAIR, "QsJh2h8d9c": STRAIGHT, "QsJh2h8dKc": HIGHEST}
     >>> all(card_kind(parse_board(board)) == kind for board, kind in kinds.items())
     True
     """
@@ -57,9 +60,25 @@ def _card_kind(board: Any) -> int:
     if ranks[last // 4] > 0:
         return PAIR
     higher = np.sum(ranks[last // 4 :])
+    before = _most_in_a_row(ranks)
+    ranks[last // 4] = 1
+    if _most_in_a_row(ranks) >= max(STRAIGHT_NEAR, before + 1):
+        return STRAIGHT
     if higher == 0:
         return HIGHEST
     return SECOND if higher == 1 else LOW
+
+
+@njit(cache=True, nogil=True)
+def _most_in_a_row(ranks: Any) -> int:
+    """Most ranks that lie within five in a row, of those marked 1; the ace also comes before the deuce."""
+    most = 0
+    for lowest in range(-1, len(ranks) - IN_A_ROW + 1):
+        count = 0
+        for rank in range(lowest, lowest + IN_A_ROW):
+            count += ranks[rank]
+        most = max(most, count)
+    return most
 
 
 def bucket_counts(known: int) -> tuple[int, int, int]:
