@@ -227,5 +227,5 @@ def disjoint_weight(
 
 def hand_numbers(hands: NDArray[np.uint8]) -> NDArray[np.int64]:
     """A number for each pair of cards, whatever their order; cards may be numbers up to 63."""
-    cards = hands.astype(np.int64)
-    return _CODES * cards.min(axis=1) + cards.max(axis=1)
+    first, second = hands[:, 0], hands[:, 1]
+    return _CODES * np.minimum(first, second).astype(np.int64) + np.maximum(first, second)

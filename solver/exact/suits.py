@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from abstractions.cards import NUM_CARDS, hand_numbers
+from abstractions.cards import NUM_CARDS, NUM_HAND_NUMBERS, hand_numbers
 from abstractions.isomorphism import permute_cards
 from solver.exact.card_game import CardGame
 
@@ -61,8 +61,9 @@ def suit_swaps(suits: tuple[tuple[int, ...], ...]) -> list[tuple[int, int]]:
 
 
 def swapped_places(cards: NDArray[np.uint8], first: int, second: int) -> NDArray[np.int16]:
-    position = {int(number): k for k, number in enumerate(hand_numbers(cards))}
-    return np.array([position[int(n)] for n in hand_numbers(exchange(cards, first, second))], dtype=np.int16)
+    places = np.empty(NUM_HAND_NUMBERS, dtype=np.int16)
+    places[hand_numbers(cards)] = np.arange(len(cards))
+    return places[hand_numbers(exchange(cards, first, second))]
 
 
 def mirrors_of(swaps: list[NDArray[np.int16]], count: int) -> NDArray[np.void]:

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from solver.betting.lines import RIVER
-from solver.cfr.schedules import Schedule, schedule
+from solver.cfr.schedules import schedule
 
-#: On the river. With the usual beta of 0 a bad line is forgotten in two iterations, taken up again as soon as it looks
-#: good against an answer that was never trained, and the average pays: on the flop spot of `scripts/bench_postflop.py`
-#: exploitability rises from .15 to .4 % of pot near iteration 150 (in 64 bits near 100). A little memory cures it.
-RIVER_ALONE = schedule("dcfr", beta=0.25, gamma=4.0)
-#: With cards to come. Early regrets are worth little while later streets are still learnt, so they are forgotten sooner
-#: at first. Turns and flops need a tenth to a sixth fewer iterations to 0.5 % of pot, rivers alone need more.
-CARDS_TO_COME = replace(RIVER_ALONE, alpha=1.25, alpha_change=0.25, horizon=100)
-
-
-def automatic_schedule(first_street: int) -> Schedule:
-    """What ``schedule="auto"`` stands for in a spot that begins on a street."""
-    return RIVER_ALONE if first_street == RIVER else CARDS_TO_COME
+#: What ``schedule="auto"`` stands for. With the usual beta of 0 a bad line is forgotten in two iterations, taken up
+#: again as soon as it looks good against an answer that was never trained, and the average pays: exploitability rises
+#: for a while, on some spots near iteration 80, on others near 150. A memory that grows cures it. What is learnt while
+#: the answers are still poor is worth little, so at first bad regrets are forgotten at once, and good ones (alpha) are
+#: forgotten sooner than usual.
+AUTOMATIC = replace(schedule("dcfr", alpha=1.25, beta=0.0, gamma=4.0), beta_change=0.5, horizon=100)

@@ -29,7 +29,7 @@ from solver.cfr.schedules import Schedule, schedule
 from solver.exact.card_game import CardGame
 from solver.exact.engine import CfrEngine
 from solver.exact.suits import exchange_of, suit_swaps
-from solver.postflop.automatic_schedule import automatic_schedule
+from solver.postflop.automatic_schedule import AUTOMATIC
 from solver.postflop.holdem import holdem_game, read_board, read_folded, read_range
 from solver.postflop.node_report import NodeReport, node_report, real_combos
 
@@ -158,8 +158,7 @@ class PostflopSolver:
         memory_limit: int | None = None,
     ) -> None:
         self.tree = tree
-        known = read_schedule(schedule)
-        self.schedule = automatic_schedule(int(tree.street[0])) if known is None else known
+        self.schedule = read_schedule(schedule)
         self.engine = CfrEngine(
             tree,
             game,
@@ -486,11 +485,11 @@ class PostflopSolver:
         self._reports.clear()
 
 
-def read_schedule(value: str | Schedule, *, horizon: int | None = None) -> Schedule | None:
-    """A schedule by name, as data, or None for "auto", which depends on the spot."""
+def read_schedule(value: str | Schedule, *, horizon: int | None = None) -> Schedule:
+    """A schedule by name, as data, or "auto"."""
     if isinstance(value, Schedule):
         return value
-    return None if value == "auto" else schedule(value, horizon=horizon)
+    return AUTOMATIC if value == "auto" else schedule(value, horizon=horizon)
 
 
 def _check_limits(max_iterations: int, target: float | None, time_limit: float | None) -> None:

@@ -181,7 +181,7 @@ def spot_solver(spot: Mapping[str, Any] | Spot) -> PostflopSolver:
         folded_ranges=spot.folded_ranges,
         donk_sizes=spot.donk_sizes,
         **spot.model_dump(include=_TREE_OPTIONS),
-        schedule=read_schedule(spot.schedule, horizon=spot.max_iterations) or "auto",
+        schedule=read_schedule(spot.schedule, horizon=spot.max_iterations),
         compress=spot.compress,
         threads=spot.threads,
         isomorphism=all(lock.spares_suits for lock in spot.locks),

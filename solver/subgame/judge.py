@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from solver.betting.public_tree import NodeKind, PublicTree
 from solver.exact.card_game import CardGame
 from solver.exact.engine import CfrEngine
-from solver.postflop.automatic_schedule import automatic_schedule
+from solver.postflop.automatic_schedule import AUTOMATIC
 from solver.subgame.leaf_boards import combos_of, suit_renamings
 
 Floats = NDArray[np.float64]
@@ -66,16 +66,17 @@ class Judge:
         self.tree, self.game, self.pot = tree, game, int(tree.pot[0])
         self.target = target_pct / 100.0 * self.pot
         self.max_iterations = max_iterations
-        schedule = automatic_schedule(int(tree.street[0]))
-        self.engine = CfrEngine(tree, game, schedule, threads=threads, precision=precision)
+        self.engine = CfrEngine(tree, game, AUTOMATIC, threads=threads, precision=precision)
         self.gap = self._solve()
         self.values = self._middle()
-        self._state = {name: array.copy() for name, array in self.engine.state().items()}
+        # Averages start afresh with every strategy that is judged, so they need not be kept.
+        kept = {name: array for name, array in self.engine.state().items() if not name.startswith("average")}
+        self._state = {name: array.copy() for name, array in kept.items()}
 
     def loss(self, player: int, strategy: Covering) -> Loss:
         """What a player loses when it follows a strategy wherever that says something."""
         engine = self.engine
-        engine.load_state(self._state)
+        engine.load_state(engine.state() | self._state)
         self._lock(player, strategy)
         # Regrets keep their clock, so they move as fast as the equilibrium's did; averages start afresh.
         engine.run(max(10, engine.iteration // 10))

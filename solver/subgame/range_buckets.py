@@ -25,9 +25,9 @@ from abstractions.evaluator import _sorted_board
 #: Parts of the hands on a river. More of them tell hands apart better, and learn more slowly.
 RIVER_PARTS = 50
 #: Parts of the hands on a turn, and of each of these by the spread of its places.
-TURN_PARTS, SPREADS = 60, 24
-#: What a card does, the first that fits: it may bring a flush, pair the board, bring a straight that needs one card of a
-#: hand, be the highest card of the board, its second highest, or lower.
+TURN_PARTS, SPREADS = 60, 12
+#: What a card does, the first that fits: it may bring a flush, pair the board, bring a straight that needs one card of
+#: a hand, be the highest card of the board, its second highest, or lower.
 FLUSH, PAIR, STRAIGHT, HIGHEST, SECOND, LOW = range(6)
 NUM_KINDS = 6
 #: A straight has five ranks in a row; with so many of them on the board one card of a hand completes it.

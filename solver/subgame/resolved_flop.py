@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstractions.cards import CLASS_OF_COMBO, NUM_CLASSES, live_combos
-from solver.betting.lines import FLOP
 from solver.betting.public_tree import PublicTree
 from solver.blueprint.boards import BoardBatch
 from solver.blueprint.every_hand import EveryHand
@@ -34,7 +33,7 @@ from solver.blueprint.shard import Shard
 from solver.blueprint.strategy import Blueprint
 from solver.blueprint.tables import TableLayout
 from solver.blueprint.trunk import TrunkGame
-from solver.postflop.automatic_schedule import automatic_schedule
+from solver.postflop.automatic_schedule import AUTOMATIC
 from solver.preflop.probabilities import seat_reach
 from solver.subgame.safety import Resolve
 from solver.subgame.street_spots import (
@@ -160,11 +159,6 @@ def _class_reach(blueprint: Blueprint) -> list[Floats]:
     return [blueprint.game.reach(blueprint.preflop, seat) for seat in range(2)]
 
 
-def _first_open_street(known: KnownRows) -> int:
-    """The first street that `known` leaves open, 0 flop .. 2 river."""
-    return len({street for _, street in known})
-
-
 @dataclass(frozen=True, eq=False)
 class _Spots:
     """The spots of a street on a flop's boards, in groups that share the public cards; reach by class or combo."""
@@ -178,7 +172,7 @@ def _spots(
     tree: PublicTree, pots: PotTypes, flop: FlopBoards, known: KnownRows, flop_reach: Sequence[Floats]
 ) -> _Spots:
     """The spots of the first street that `known` leaves open."""
-    street = _first_open_street(known)
+    street = len({street for _, street in known})
     lines, groups = StreetLines.of(tree, pots, street), board_groups(flop, street)
     if street == 0:
         return _Spots(lines, groups, [(flop_reach[0], flop_reach[1])])
@@ -218,7 +212,7 @@ def solve_again(
 def _solve_for_ranges(
     game: ResolvedGame, flop: FlopBoards, known: KnownRows
 ) -> tuple[TableLayout, NDArray[np.float32]]:
-    shard = _shard(game.tree, game.pots, flop, _first_open_street(known))
+    shard = _shard(game.tree, game.pots, flop)
     (batch,) = board_groups(flop, 0)
     for iteration in range(1, game.iterations + 1):
         for own in range(2):
@@ -229,9 +223,9 @@ def _solve_for_ranges(
     return shard.layout, shard.average
 
 
-def _shard(tree: PublicTree, pots: PotTypes, flop: FlopBoards, street: int) -> Shard:
+def _shard(tree: PublicTree, pots: PotTypes, flop: FlopBoards) -> Shard:
     shard = Shard(tree, pots, range(len(pots.templates)), EveryHand(flop.boards))
-    shard.begin_phase(1, automatic_schedule(FLOP + street))
+    shard.begin_phase(1, AUTOMATIC)
     return shard
 
 
@@ -239,7 +233,7 @@ def _protected(
     game: ResolvedGame, flop: FlopBoards, spots: _Spots, own: int, stay_out: StayOut
 ) -> tuple[TableLayout, NDArray[np.float32]]:
     """Averages of player `own` that are safe against an opponent who gets `stay_out` where it does not come."""
-    shard = _shard(game.tree, spots.lines.pots, flop, spots.lines.street)
+    shard = _shard(game.tree, spots.lines.pots, flop)
     other = 1 - own
     choices = [Resolve(values.ravel().astype(np.float64), np.ones(values.size)) for values in stay_out]
     for iteration in range(1, game.iterations + 1):

@@ -21,7 +21,7 @@ from solver.cfr.leaves import LeafProvider
 from solver.cfr.schedules import Schedule, schedule
 from solver.exact.betting_plan import leaf_nodes
 from solver.exact.engine import CfrEngine
-from solver.postflop.automatic_schedule import automatic_schedule
+from solver.postflop.automatic_schedule import AUTOMATIC
 from solver.subgame.blueprint_play import blueprint_values, gifts_along
 from solver.subgame.config import SubgameConfig
 from solver.subgame.fixed_leaves import FixedContinuations
@@ -262,13 +262,13 @@ def _until_next_check(iteration: int, found: float, target: float | None) -> int
     """
     share = 0.25
     if target is not None:
-        share = min(max((found / target) ** 0.4 - 1.0, 0.1), 1.0)
+        share = min(max((found / target) ** 0.4 - 1.0, 0.1), 3.0)
     return max(10, int(share * iteration))
 
 
 def discounts(subgame: Subgame, is_sampled: bool) -> Schedule:
     """Discount schedule of a solve, whose leaves may be sampled."""
-    return SAMPLED[len(subgame.board)] if is_sampled else automatic_schedule(subgame.street)
+    return SAMPLED[len(subgame.board)] if is_sampled else AUTOMATIC
 
 
 def refuse_over(limit: int, needed: int) -> None:

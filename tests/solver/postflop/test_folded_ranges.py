@@ -13,7 +13,7 @@ from abstractions.ranges import parse_range
 from solver.betting.tree import spot_tree
 from solver.exact.engine import CfrEngine
 from solver.exact.strategies import engine_for
-from solver.postflop.automatic_schedule import CARDS_TO_COME
+from solver.postflop.automatic_schedule import AUTOMATIC
 from solver.postflop.holdem import holdem_game, read_board, read_folded
 from solver.postflop.solver import PostflopSolver
 from solver.postflop.spot import solve_spot
@@ -165,7 +165,7 @@ def test_values_are_those_of_every_way_to_deal_the_folded_hands() -> None:
     tree = spot_tree(2, 100, 250, TURN["bet_sizes"], rake=0.05, rake_cap=10.0)
     hands = parse_range(TURN["oop_range"]), parse_range(TURN["ip_range"])
     game = holdem_game(board, *hands, read_folded(ranges))
-    engine = CfrEngine(tree, game, CARDS_TO_COME, precision="float64", isomorphism=False)
+    engine = CfrEngine(tree, game, AUTOMATIC, precision="float64", isomorphism=False)
     engine.run(7)
     boards = {cards: number for number, cards in enumerate(engine.deals.cards)}
 

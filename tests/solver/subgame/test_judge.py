@@ -10,7 +10,7 @@ import pytest
 from abstractions.cards import NUM_COMBOS
 from solver.exact.engine import CfrEngine
 from solver.exact.strategies import evaluate_strategy
-from solver.postflop.automatic_schedule import CARDS_TO_COME
+from solver.postflop.automatic_schedule import AUTOMATIC
 from solver.subgame.blueprint_play import BlueprintTables
 from solver.subgame.config import SubgameConfig
 from solver.subgame.judge import Judge
@@ -78,7 +78,7 @@ def first_street(subgame, solution):
 def checked_down(subgame):
     """The first street solved as if nobody bet again."""
     tree, nodes = subgame.searched
-    engine = CfrEngine(tree, subgame.cards, CARDS_TO_COME)
+    engine = CfrEngine(tree, subgame.cards, AUTOMATIC)
     engine.run(200)
     number = {int(node): k for k, node in enumerate(nodes)}
 
