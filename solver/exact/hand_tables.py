@@ -43,13 +43,18 @@ def padded(count: int) -> int:
     return max(WIDTH, -(-count // WIDTH) * WIDTH)
 
 
+def hand_places(hands: NDArray[np.uint8], nobody: int) -> NDArray[np.int16]:
+    """Place of each hand by its number; `nobody` for a hand that is not there."""
+    places = np.full(NUM_HAND_NUMBERS, nobody, dtype=np.int16)
+    places[hand_numbers(hands)] = np.arange(len(hands))
+    return places
+
+
 def hand_table(
     own: NDArray[np.uint8], opp: NDArray[np.uint8], order: NDArray[np.integer], nobody: int
 ) -> NDArray[np.void]:
     """Hands in `order`, as `HAND`; `nobody` is the place of a hand that the opponent does not hold."""
-    theirs = hand_numbers(opp)
-    place = np.full(NUM_HAND_NUMBERS, nobody, dtype=np.int16)
-    place[theirs] = np.arange(len(theirs))
+    place = hand_places(opp, nobody)
     table = np.empty(len(own), dtype=HAND)
     table["place"], table["same"] = order, place[hand_numbers(own[order])]
     table["card1"], table["card2"] = own[order].T

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from abstractions.cards import NUM_CARDS, NUM_HAND_NUMBERS, hand_numbers
+from abstractions.cards import NUM_CARDS, hand_numbers
 from abstractions.isomorphism import permute_cards
 from solver.exact.card_game import CardGame
+from solver.exact.hand_tables import hand_places
 
 #: A hand that equivalent suits turn into another one of its board: its place, and the place of the first such hand.
 MIRROR = np.dtype([("target", np.int16), ("source", np.int16)], align=True)
@@ -61,9 +62,10 @@ def suit_swaps(suits: tuple[tuple[int, ...], ...]) -> list[tuple[int, int]]:
 
 
 def swapped_places(cards: NDArray[np.uint8], first: int, second: int) -> NDArray[np.int16]:
-    places = np.empty(NUM_HAND_NUMBERS, dtype=np.int16)
-    places[hand_numbers(cards)] = np.arange(len(cards))
-    return places[hand_numbers(exchange(cards, first, second))]
+    found = hand_places(cards, -1)[hand_numbers(exchange(cards, first, second))]
+    if (found < 0).any():
+        raise ValueError("suits that are not alike: a hand has no image among the hands")
+    return found
 
 
 def mirrors_of(swaps: list[NDArray[np.int16]], count: int) -> NDArray[np.void]:
