@@ -44,7 +44,7 @@ SPOTS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "flop": {
         "b250c/": ("QsJh2h", "Kh7d2c"),
-        "b250r750c/": ("AsTd4d", "JcJd5h", "9s8s7d", "Kh7h2h"),
+        "b250r750c/": ("AsTd4d", "JcJd5h", "9s8s7d", "Kh7d2c", "Kh7h2h"),
     },
 }
 
